@@ -1,0 +1,1 @@
+"""The agent core: runs the LLM loop, finds skills and calls them."""

@@ -1,0 +1,1 @@
+"""Results of reads, kept for a while."""

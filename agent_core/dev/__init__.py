@@ -1,0 +1,1 @@
+"""No-infrastructure mode: registry, supervisor, span collector, stand-in model."""

@@ -1,0 +1,1 @@
+"""Words of the mesh as frozen values: skills, calls, errors, events, and the Protocols that join the rooms."""

@@ -1,0 +1,84 @@
+"""A conversation with a model: messages, the tools it is offered, and what it replies."""
+
+from dataclasses import dataclass
+
+from agent_core.domain.events import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A skill as the model sees it; `parameters` is a JSON Schema text, UTF-8."""
+
+    name: str
+    description: str
+    parameters: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """The model's wish to call a tool; `arguments` is its own text, not yet checked."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMessage:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    text: str
+    requests: tuple[ToolRequest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMessage:
+    """The one reply to the request `request_id`."""
+
+    request_id: str
+    text: str
+
+
+Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """One LLM call. `deadline` is monotonic time in seconds; `tools` in the order offered."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+    deadline: float
+    conversation_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextChunk:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningChunk:
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelReply:
+    """The whole reply, after its last chunk."""
+
+    text: str
+    requests: tuple[ToolRequest, ...]
+    finish_reason: str
+    model: str
+    usage: Usage = Usage()
+
+
+ModelChunk = TextChunk | ReasoningChunk | ModelReply

@@ -1,0 +1,1 @@
+"""One call, done properly: the layers of the call path."""

@@ -1,0 +1,1 @@
+"""Breakers, ejection, balancing and the retry budget."""

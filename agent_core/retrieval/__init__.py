@@ -1,0 +1,1 @@
+"""Which skills the model is offered."""

@@ -1,0 +1,1 @@
+"""One span helper and the instruments, over the OpenTelemetry API."""

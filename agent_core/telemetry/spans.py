@@ -1,0 +1,64 @@
+"""The one way the core makes spans: ended in every case, with the error that ended them."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from opentelemetry import propagate, trace
+from opentelemetry.trace import Span, SpanKind, Status, StatusCode
+from opentelemetry.util.types import AttributeValue
+
+from agent_core.domain.errors import CallError, SkillmeshError
+from skillmesh.conventions import ATTR_ERROR_KIND, ERROR_TYPE
+from skillmesh.errors import Fault
+
+_tracer = trace.get_tracer("skillmesh.agent_core")
+
+
+@contextmanager
+def span(
+    name: str, *, kind: SpanKind = SpanKind.INTERNAL, attributes: Mapping[str, AttributeValue] | None = None
+) -> Iterator[Span]:
+    """A span around the block, current within it; cancellation and abandonment end it with an error, too."""
+    with _tracer.start_as_current_span(
+        name, kind=kind, attributes=attributes, record_exception=False, set_status_on_exception=False
+    ) as current:
+        try:
+            yield current
+        except BaseException as error:
+            mark_failed(current, error)
+            raise
+
+
+def mark_failed(current: Span, error: BaseException) -> None:
+    """Say on the span what ended it; a caller's own words (arguments, prompts) stay out of it."""
+    if not current.is_recording():
+        return
+    if isinstance(error, asyncio.CancelledError | GeneratorExit):
+        current.set_attribute(ERROR_TYPE, "cancelled")
+        current.set_status(Status(StatusCode.ERROR, "cancelled"))
+    elif isinstance(error, CallError):
+        current.set_attribute(ERROR_TYPE, error.kind.value)
+        current.set_attribute(ATTR_ERROR_KIND, error.kind.value)
+        sentence = error.kind.value if error.fault is Fault.CALLER else str(error)
+        current.set_status(Status(StatusCode.ERROR, sentence))
+    elif isinstance(error, SkillmeshError):
+        current.set_attribute(ERROR_TYPE, type(error).__name__)
+        current.set_status(Status(StatusCode.ERROR, str(error)))
+    else:
+        current.set_attribute(ERROR_TYPE, type(error).__qualname__)
+        current.set_status(Status(StatusCode.ERROR, type(error).__qualname__))
+        current.record_exception(error)
+
+
+def trace_headers() -> dict[str, str]:
+    """W3C traceparent, tracestate and baggage of the current span, for gRPC metadata or HTTP headers."""
+    carrier: dict[str, str] = {}
+    propagate.inject(carrier)
+    return carrier
+
+
+def current_trace_id() -> str:
+    """32 hex digits; empty where nothing is traced."""
+    context = trace.get_current_span().get_span_context()
+    return format(context.trace_id, "032x") if context.is_valid else ""

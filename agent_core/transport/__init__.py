@@ -1,0 +1,1 @@
+"""gRPC: sending calls to skill services, and serving MeshService."""

@@ -1,0 +1,1 @@
+"""Skill services: the SDK that authors import, and the services shipped here."""

@@ -1,0 +1,1 @@
+"""The clock skill service."""

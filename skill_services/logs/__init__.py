@@ -1,0 +1,1 @@
+"""The logs skill service."""

@@ -1,0 +1,1 @@
+"""The units skill service."""
