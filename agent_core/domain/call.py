@@ -104,7 +104,7 @@ class CallContext:
     time_zone: str = "UTC"
     locale: str = ""
     principal_token: str = ""
-    session: Mapping[str, str] = field(default=MappingProxyType({}))
+    session: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
 Invoke = Callable[[SkillCall, CallContext], Awaitable[SkillResult]]

@@ -1,11 +1,12 @@
 """Protocols through which the rooms of the core meet; app/wiring joins the implementations."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
 from agent_core.domain.call import CallContext, Principal, SkillCall, SkillResult
+from agent_core.domain.errors import CallError
 from agent_core.domain.events import Event
 from agent_core.domain.model import ModelChunk, ModelRequest
 from agent_core.domain.skill import Catalogue, Descriptor, Instance, Skill
@@ -153,3 +154,7 @@ class ChatModel(Protocol):
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
         """Chunks as they come, then one ModelReply. Raises ModelError."""
         ...
+
+
+FanOut = Callable[[Sequence[SkillCall], CallContext], Awaitable[Sequence[SkillResult | CallError]]]
+"""Runs the calls of one turn together; one outcome a call, in their order. Cancelling it cancels them all."""

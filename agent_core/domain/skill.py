@@ -130,8 +130,8 @@ class Catalogue:
     answered; None while it does. `ready` is False until the registry has answered once.
     """
 
-    skills: Mapping[str, Skill] = field(default=MappingProxyType({}))
-    instances: Mapping[str, tuple[Instance, ...]] = field(default=MappingProxyType({}))
+    skills: Mapping[str, Skill] = field(default_factory=lambda: MappingProxyType({}))
+    instances: Mapping[str, tuple[Instance, ...]] = field(default_factory=lambda: MappingProxyType({}))
     problems: tuple[Problem, ...] = ()
     version: int = 0
     stale_since: float | None = None
