@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from uuid import uuid4
 
 from agent_core.domain.events import Event
 from agent_core.domain.skill import Skill
@@ -73,6 +74,7 @@ class SkillCall:
     """One invocation. `arguments` is one JSON object, UTF-8, passed through as the model wrote it.
 
     `id` is the same for all attempts; `attempt` counts from 1. `hidden` is filled on the way from the context.
+    `tried` holds the ids of instances that earlier attempts have asked.
     """
 
     id: str
@@ -82,6 +84,7 @@ class SkillCall:
     idempotency_key: str = ""
     approval_token: str = ""
     hidden: bytes = b""
+    tried: frozenset[str] = frozenset()
 
 
 def _ignore(_event: Event) -> None:
@@ -105,6 +108,11 @@ class CallContext:
     locale: str = ""
     principal_token: str = ""
     session: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def new_run_id() -> str:
+    """Unique, and never to be taken for a trace id (32 hex digits): people look traces up by either."""
+    return f"run-{uuid4().hex[:20]}"
 
 
 Invoke = Callable[[SkillCall, CallContext], Awaitable[SkillResult]]

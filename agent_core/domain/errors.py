@@ -4,7 +4,9 @@ SkillmeshError
 +-- CallError        one call gave no result; `kind` is a row of skillmesh.errors
 |   +-- InvalidArgumentsError     with the violations
 |   +-- TryLaterError             breaker open or overloaded; says when
+|   +-- NotSentError              no time left, too large: nothing ran
 +-- ModelError       the model endpoint gave no usable reply
+|   +-- PromptTooLongError        the conversation does not fit the model
 +-- RegistryError    Consul cannot be reached or refuses
 +-- ConfigError      a setting is wrong
 """
@@ -35,11 +37,16 @@ class SkillmeshError(Exception):
 
 
 class CallError(SkillmeshError):
-    """One call gave no result."""
+    """One call gave no result.
+
+    `instance` is the id of the one that was asked last, empty where none was; `attempts` is how many were made.
+    """
 
     def __init__(self, kind: ErrorKind, message: str, *, for_model: str = "") -> None:
         super().__init__(message)
         self.kind = kind
+        self.instance = ""
+        self.attempts = 0
         self._for_model = for_model
 
     @property
@@ -79,9 +86,17 @@ class InvalidArgumentsError(CallError):
 class TryLaterError(CallError):
     """Refused for now (`breaker_open`, `overloaded`); `retry_after` is in seconds, None where it is not known."""
 
-    def __init__(self, kind: ErrorKind, message: str, *, retry_after: float | None) -> None:
-        super().__init__(kind, message)
+    def __init__(self, kind: ErrorKind, message: str, *, retry_after: float | None, for_model: str = "") -> None:
+        super().__init__(kind, message, for_model=for_model)
         self.retry_after = retry_after
+
+
+class NotSentError(CallError):
+    """The call was given up before anything was sent, so nothing ran whatever its kind says."""
+
+    @property
+    def ran(self) -> Ran:
+        return Ran.NO
 
 
 class ModelError(SkillmeshError):
@@ -94,6 +109,10 @@ class ModelError(SkillmeshError):
         self.retryable = retryable
         self.status = status
         self.retry_after = retry_after
+
+
+class PromptTooLongError(ModelError):
+    """The conversation is larger than the model's context window; a shorter one may be accepted."""
 
 
 class RegistryError(SkillmeshError):

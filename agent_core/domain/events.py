@@ -14,6 +14,7 @@ class FinishReason(StrEnum):
     DEADLINE = "deadline"
     MODEL_FAILED = "model_failed"
     CANCELLED = "cancelled"
+    FAILED = "failed"  # a fault of the core itself; its log says which
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """A conversation with a model: messages, the tools it is offered, and what it replies."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from agent_core.domain.events import Usage
+from agent_core.domain.events import Event, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,24 @@ class ToolMessage:
 Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
 
 
+def _ignore(_event: Event) -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """One LLM call. `deadline` is monotonic time in seconds; `tools` in the order offered."""
+    """One LLM call. `deadline` is monotonic time in seconds; `tools` in the order offered.
+
+    `emit` takes what happens on the way (`ModelRetried`); `run_id` and `turn` are for those events.
+    """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...]
     deadline: float
     conversation_id: str = ""
+    run_id: str = ""
+    turn: int = 0
+    emit: Callable[[Event], None] = field(default=_ignore, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +83,14 @@ class ReasoningChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """The whole reply, after its last chunk."""
+    """The whole reply, after its last chunk. `id` is the endpoint's own name for it."""
 
     text: str
     requests: tuple[ToolRequest, ...]
     finish_reason: str
     model: str
     usage: Usage = Usage()
+    id: str = ""
 
 
 ModelChunk = TextChunk | ReasoningChunk | ModelReply

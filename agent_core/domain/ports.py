@@ -1,6 +1,6 @@
 """Protocols through which the rooms of the core meet; app/wiring joins the implementations."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -151,8 +151,8 @@ class ChatModel(Protocol):
     @property
     def name(self) -> str: ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
-        """Chunks as they come, then one ModelReply. Raises ModelError."""
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelChunk, None]:
+        """Chunks as they come, then one ModelReply. Closing it ends the request. Raises ModelError."""
         ...
 
 

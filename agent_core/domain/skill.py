@@ -113,6 +113,11 @@ class Skill:
     instances: tuple[Instance, ...]
     unmet: tuple[Prerequisite, ...] = ()
 
+    @property
+    def label(self) -> str:
+        """For sentences: `service.skill`, as its service names it."""
+        return f"{self.service}.{self.descriptor.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

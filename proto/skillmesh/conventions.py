@@ -56,6 +56,7 @@ def client_options(max_message_bytes: int = MAX_MESSAGE_BYTES) -> tuple[tuple[st
         ("grpc.max_reconnect_backoff_ms", 1_000),
         ("grpc.enable_retries", 0),  # attempts are made, and traced, by the core alone
         ("grpc.use_local_subchannel_pool", 1),
+        ("grpc.enable_http_proxy", 0),  # an HTTP_PROXY for the model must not swallow calls to skills, even on loopback
     )
 
 

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from opentelemetry import trace
-from opentelemetry.sdk.resources import SERVICE_INSTANCE_ID, SERVICE_NAME, SERVICE_VERSION, Resource
+from opentelemetry.sdk.resources import PROCESS_PID, SERVICE_INSTANCE_ID, SERVICE_NAME, SERVICE_VERSION, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+from opentelemetry.util.types import AttributeValue
 
 COLLECTOR_VARIABLE: Final = "SKILLMESH_TRACE_COLLECTOR"
 _ENDPOINT_VARIABLES: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
@@ -24,12 +25,14 @@ class Tracing:
     """The tracer provider of this process and how to end it; exporters join by `start_exporting`."""
 
     def __init__(self, service: str, version: str, instance: str) -> None:
-        self.provider = TracerProvider(
-            resource=Resource.create(
-                {SERVICE_NAME: service, SERVICE_VERSION: version, SERVICE_INSTANCE_ID: instance},
-            ),
-            shutdown_on_exit=False,
-        )
+        described: dict[str, AttributeValue] = {
+            SERVICE_VERSION: version,
+            SERVICE_INSTANCE_ID: instance,
+            PROCESS_PID: os.getpid(),
+        }
+        if not os.environ.get("OTEL_SERVICE_NAME"):
+            described[SERVICE_NAME] = service
+        self.provider = TracerProvider(resource=Resource.create(described), shutdown_on_exit=False)
         trace.set_tracer_provider(self.provider)
 
     def start_exporting(self, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from urllib.parse import quote
 
 import grpc
 from google.protobuf.any_pb2 import Any
@@ -16,6 +17,15 @@ from skillmesh.errors import RULES, ErrorKind, kind_of
 
 _MAX_SENTENCE = 2_000
 _MAX_VIOLATIONS = 32
+# A status and its details travel as HTTP/2 headers, which clients refuse above a soft limit of 8 KiB at random and
+# above 16 KiB always, and then report RESOURCE_EXHAUSTED: the caller's mistake would read as our overload. In the
+# message's header each byte outside ASCII takes 3; the message is in the details' header once more, in base64.
+# Together: 1.5 + 4/3 * (1.5 + 2.4 + 0.2) = 7 KB at most.
+_MESSAGE_BYTES = 1_500
+_VIOLATIONS_BYTES = 2_400
+_ONE_VIOLATION_BYTES = 600
+_CUT = "..."
+_REQUEST_TOO_LARGE = ("server: received message", "client: sent message")
 _CONNECT_FAILURES = ("failed to connect to all addresses", "connection refused", "name resolution failed")
 
 
@@ -39,21 +49,18 @@ class WireError:
 
 
 def to_status(error: WireError) -> grpc.Status:
-    """For `context.abort_with_status`."""
+    """For `context.abort_with_status`; a message or violations too large for gRPC's headers are cut to fit."""
     status_code: grpc.StatusCode = getattr(grpc.StatusCode, RULES[error.kind].status)
-    message = error.message[:_MAX_SENTENCE]
+    message = _cut(error.message, _MESSAGE_BYTES)
     status = Status(code=status_code.value[0], message=message)
     _attach(status, ErrorInfo(reason=error.kind.value.upper(), domain=ERROR_DOMAIN))
     if error.retry_after is not None:
         delay = Duration()
         delay.FromMilliseconds(int(error.retry_after * 1_000))
         _attach(status, RetryInfo(retry_delay=delay))
-    if error.violations:
-        fields = [
-            BadRequest.FieldViolation(field=violation.path, description=violation.problem[:_MAX_SENTENCE])
-            for violation in error.violations[:_MAX_VIOLATIONS]
-        ]
-        _attach(status, BadRequest(field_violations=fields))
+    violations = _fitting(error.violations)
+    if violations:
+        _attach(status, BadRequest(field_violations=violations))
     return rpc_status.to_status(status)
 
 
@@ -74,7 +81,8 @@ def _from_grpc_itself(kind: ErrorKind, status: str, message: str) -> ErrorKind:
     if status == "UNAVAILABLE" and any(sign in lowered for sign in _CONNECT_FAILURES):
         return ErrorKind.CONNECT_FAILED
     if status == "RESOURCE_EXHAUSTED" and "message larger than max" in lowered:
-        return ErrorKind.MESSAGE_TOO_LARGE if lowered.startswith("sent") else ErrorKind.REPLY_TOO_LARGE
+        of_request = any(sign in lowered for sign in _REQUEST_TOO_LARGE) or lowered.startswith("sent")
+        return ErrorKind.MESSAGE_TOO_LARGE if of_request else ErrorKind.REPLY_TOO_LARGE
     return kind
 
 
@@ -102,6 +110,28 @@ def _details(error: grpc.aio.AioRpcError) -> tuple[str | None, float | None, tup
     except (ValueError, DecodeError):
         return None, None, ()
     return reason, retry_after, violations
+
+
+def _fitting(violations: Sequence[Violation]) -> list[BadRequest.FieldViolation]:
+    """As many of the first as fit."""
+    fields, left = [], _VIOLATIONS_BYTES
+    for violation in violations[:_MAX_VIOLATIONS]:
+        path = _cut(violation.path, _ONE_VIOLATION_BYTES // 2)
+        problem = _cut(violation.problem, _ONE_VIOLATION_BYTES)
+        left -= len(path.encode()) + len(problem.encode()) + 8
+        if left < 0:
+            break
+        fields.append(BadRequest.FieldViolation(field=path, description=problem))
+    return fields
+
+
+def _cut(text: str, limit: int) -> str:
+    """At most `limit` bytes as a percent-encoded header; lone surrogates, which UTF-8 has no place for, become `?`."""
+    text = text[:limit].encode(errors="replace").decode() + text[limit : limit + 1]
+    kept = text[:limit]
+    while (excess := len(quote(kept, safe=" ")) - limit) > 0:
+        kept = kept[: -max(1, excess // 12)]  # a character takes 12 at most, so no round cuts too much
+    return kept if len(kept) == len(text) else kept[: -len(_CUT)] + _CUT
 
 
 def _attach(status: Status, detail: ErrorInfo | RetryInfo | BadRequest) -> None:

@@ -1,6 +1,6 @@
 """Typed clients and registration over the generated gRPC code, which carries no types of its own."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from typing import Protocol
 
 import grpc
@@ -61,7 +61,7 @@ class SkillServicer(Protocol):
         self,
         request: skill.InvokeStreamRequest,
         context: grpc.aio.ServicerContext[skill.InvokeStreamRequest, skill.InvokeStreamResponse],
-    ) -> AsyncIterator[skill.InvokeStreamResponse]: ...
+    ) -> AsyncIterator[skill.InvokeStreamResponse] | Awaitable[None]: ...  # an iterator, or writes to the context
 
 
 class MeshServicer(Protocol):
