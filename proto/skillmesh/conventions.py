@@ -52,7 +52,7 @@ def client_options(max_message_bytes: int = MAX_MESSAGE_BYTES) -> tuple[tuple[st
         ("grpc.keepalive_time_ms", _KEEPALIVE_MS),
         ("grpc.keepalive_timeout_ms", 10_000),
         ("grpc.initial_reconnect_backoff_ms", 200),
-        ("grpc.min_reconnect_backoff_ms", 200),
+        ("grpc.min_reconnect_backoff_ms", 1_000),  # also the time that connecting may take
         ("grpc.max_reconnect_backoff_ms", 1_000),
         ("grpc.enable_retries", 0),  # attempts are made, and traced, by the core alone
         ("grpc.use_local_subchannel_pool", 1),

@@ -1,7 +1,7 @@
 """Asks a process whether it serves, by grpc.health.v1, as Consul's gRPC check does."""
 
 import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2
 
 from skillmesh.conventions import client_options
 
@@ -20,7 +20,12 @@ async def serving(target: str, service: str, *, timeout: float, tls: bool = Fals
         else grpc.aio.insecure_channel(target, options)
     )
     async with channel:
-        check = health_pb2_grpc.HealthStub(channel).Check
+        check: grpc.aio.UnaryUnaryMultiCallable[health_pb2.HealthCheckRequest, health_pb2.HealthCheckResponse]
+        check = channel.unary_unary(  # as the generated stub has it, whose types leave its methods out
+            "/grpc.health.v1.Health/Check",
+            request_serializer=health_pb2.HealthCheckRequest.SerializeToString,
+            response_deserializer=health_pb2.HealthCheckResponse.FromString,
+        )
         try:
             reply = await check(health_pb2.HealthCheckRequest(service=service), timeout=timeout)
         except grpc.aio.AioRpcError as error:
