@@ -1,0 +1,5 @@
+"""The one way a conversion fails."""
+
+
+class UnitsError(Exception):
+    """A conversion that cannot be made; the message says what can."""
