@@ -1,0 +1,1 @@
+"""One module a command. Their imports stay light, so that `skillmesh --help` answers at once."""

@@ -1,0 +1,64 @@
+"""Exit codes of the command line, and the one place where an error becomes one."""
+
+import sys
+from collections.abc import Callable
+from enum import IntEnum
+
+from agent_core.domain.errors import ConfigError, ModelError, RegistryError, SkillmeshError
+
+_AGENT_PACKAGES = {
+    "aiohttp",
+    "cachetools",
+    "consul",
+    "dateparser",
+    "httpx2",
+    "openai",
+    "opentelemetry",
+    "pybreaker",
+    "uvloop",
+}
+
+
+class Exit(IntEnum):
+    """What a script may rely on."""
+
+    OK = 0
+    NO_RESULT = 1  # the question or call ended without a result
+    USAGE = 2  # a wrong option, setting or file
+    UNREACHABLE = 3  # the registry or the model endpoint cannot be reached
+    INTERRUPTED = 130  # Ctrl-C
+
+
+def guarded(command: Callable[[], None]) -> int:
+    """Run a command; what it raises becomes one sentence on stderr and an exit code."""
+    try:
+        command()
+    except SkillmeshError as error:
+        complain(str(error))
+        return _code(error)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _AGENT_PACKAGES:
+            raise
+        complain(f"this command needs {package}. Install it with: pip install 'skillmesh[agent]'")
+        return Exit.USAGE
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has left, as in `skillmesh skills | head -1`
+        sys.stderr.close()
+        return Exit.OK
+    return Exit.OK
+
+
+def complain(sentence: str) -> None:
+    """Say on stderr what is wrong."""
+    for line in sentence.splitlines():
+        print(f"skillmesh: {line}", file=sys.stderr)
+
+
+def _code(error: SkillmeshError) -> Exit:
+    if isinstance(error, ConfigError):
+        return Exit.USAGE
+    if isinstance(error, RegistryError | ModelError):
+        return Exit.UNREACHABLE
+    return Exit.NO_RESULT
