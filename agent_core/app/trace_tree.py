@@ -20,6 +20,7 @@ _DECISIONS = {
     conventions.ATTR_DECISION: "policy",
     conventions.ATTR_STATUS: "result",
     conventions.ERROR_TYPE: "error",
+    conventions.ATTR_MODEL_NOTE: "note",
     "gen_ai.usage.input_tokens": "tokens in",
     "gen_ai.usage.output_tokens": "tokens out",
 }

@@ -83,7 +83,7 @@ class ReasoningChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """The whole reply, after its last chunk. `id` is the endpoint's own name for it."""
+    """The whole reply, after its last chunk. `id` is the endpoint's own name for it, `note` what it says of itself."""
 
     text: str
     requests: tuple[ToolRequest, ...]
@@ -91,6 +91,7 @@ class ModelReply:
     model: str
     usage: Usage = Usage()
     id: str = ""
+    note: str = ""
 
 
 ModelChunk = TextChunk | ReasoningChunk | ModelReply

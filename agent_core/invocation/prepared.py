@@ -14,7 +14,10 @@ from skillmesh.errors import ErrorKind
 
 
 def prepared(source: CatalogueSource, *, clock: Clock = time.monotonic) -> Layer:
-    """A call that an instance answers with `schema moved` is resolved in a fresh catalogue and made once more."""
+    """A call that an instance answers with `schema moved` is resolved in a fresh catalogue and made once more.
+
+    The skill may be another one then, or the same served by fewer instances, as during a rolling deploy.
+    """
 
     def layer(inner: Invoke) -> Invoke:
         async def invoke(call: SkillCall, context: CallContext) -> SkillResult:
@@ -24,7 +27,7 @@ def prepared(source: CatalogueSource, *, clock: Clock = time.monotonic) -> Layer
                 if error.kind is not ErrorKind.SCHEMA_MOVED:
                     raise
                 skill = await _resolve_again(source, call.skill, context.deadline - clock())
-                if skill is None or skill.descriptor.fingerprint == call.skill.descriptor.fingerprint:
+                if skill is None or skill == call.skill:
                     raise
                 moved = error
             try:

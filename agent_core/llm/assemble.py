@@ -12,8 +12,10 @@ from agent_core.domain.events import Usage
 from agent_core.domain.model import ModelReply, ReasoningChunk, TextChunk
 from agent_core.llm.surrogates import Pairing
 from agent_core.llm.tool_deltas import ToolDeltas
+from skillmesh.conventions import STAND_IN_FIELD
 
 MAX_REPLY_CHARS: Final = 4 * 1024 * 1024
+_MAX_NOTE_CHARS: Final = 500
 _LIMIT_WORDS: Final = ("length", "max_tokens")
 
 
@@ -29,6 +31,7 @@ class Assembler:
         self._finish_reason = ""
         self._id = ""
         self._model = ""
+        self._note = ""
         self._usage = Usage()
 
     def finished(self) -> bool:
@@ -45,6 +48,7 @@ class Assembler:
             return
         self._id = self._id or _text(chunk.get("id"))
         self._model = self._model or _text(chunk.get("model"))
+        self._note = self._note or _text(chunk.get(STAND_IN_FIELD))[:_MAX_NOTE_CHARS]
         self._usage = _usage(chunk.get("usage")) or self._usage
         choices = chunk.get("choices")
         for choice in choices if isinstance(choices, list) else ():
@@ -67,6 +71,7 @@ class Assembler:
             model=self._model or model,
             usage=self._usage,
             id=self._id,
+            note=self._note,
         )
 
     def _choice(self, choice: dict[str, object]) -> Iterator[TextChunk | ReasoningChunk]:

@@ -31,6 +31,7 @@ from agent_core.domain.model import (
 )
 from agent_core.domain.ports import ChatModel
 from agent_core.llm.config import ModelConfig
+from skillmesh.conventions import ATTR_MODEL_NOTE
 
 _SCOPE: Final = "skillmesh.agent_core"
 
@@ -97,6 +98,8 @@ def _record(span: InferenceInvocation, reply: ModelReply) -> None:
     span.response_model_name = reply.model
     span.response_id = reply.id or None
     span.finish_reasons = [reply.finish_reason]
+    if reply.note:
+        span.attributes[ATTR_MODEL_NOTE] = reply.note
     if reply.usage.input_tokens or reply.usage.output_tokens:
         span.input_tokens = reply.usage.input_tokens
         span.output_tokens = reply.usage.output_tokens

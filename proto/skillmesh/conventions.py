@@ -18,6 +18,9 @@ META_VERSION: Final = "skillmesh_version"
 META_PID: Final = "skillmesh_pid"
 PROTOCOL: Final = "1"
 
+# A field of ours in an OpenAI-compatible reply: what an endpoint says of itself, for the trace
+STAND_IN_FIELD: Final = "x_skillmesh_stand_in"
+
 # gRPC metadata (W3C Trace Context adds traceparent, tracestate and baggage under their own names)
 METADATA_INSTANCE: Final = "skillmesh-instance"
 
@@ -83,6 +86,7 @@ METRIC_RPC_SERVER: Final = "rpc.server.call.duration"
 
 # Telemetry: attributes of ours beside OpenTelemetry's GenAI and RPC conventions
 ATTR_RUN_ID: Final = "skillmesh.run.id"
+ATTR_MODEL_NOTE: Final = "skillmesh.model.note"
 ATTR_TURN: Final = "skillmesh.turn"
 ATTR_CALL_ID: Final = "skillmesh.call.id"
 ATTR_SKILL: Final = "skillmesh.skill.name"

@@ -1,15 +1,12 @@
 """The fixed sentences of the stand-in, English and Chinese."""
 
 MODEL = "skillmesh-stand-in"
-NOTE = (
-    "This reply comes from Skillmesh's stand-in model, which has no weights and only routes questions to skills. "
-    "For a real model set OPENAI_API_KEY, and where needed OPENAI_BASE_URL and SKILLMESH_MODEL."
-)
+NOTE = "Stand-in without weights; for a real model set SKILLMESH_MODEL and OPENAI_API_KEY."
 
 _ENGLISH = {
     "none": (
         "I am a stand-in without a real language model: I can only route questions to skills{offered}. "
-        "To use a real model, set OPENAI_API_KEY (and OPENAI_BASE_URL and SKILLMESH_MODEL where needed)."
+        "To use a real model, set SKILLMESH_MODEL and OPENAI_API_KEY (OPENAI_BASE_URL for an endpoint of your own)."
     ),
     "offered": ", such as {names}",
     "ask": "To use {tool} I still need: {missing}.",
@@ -30,7 +27,7 @@ _ENGLISH = {
 _CHINESE = {
     "none": (
         "我是没有真实语言模型的替身，只能把问题转给技能{offered}。"
-        "要使用真实模型，请设置 OPENAI_API_KEY（必要时还有 OPENAI_BASE_URL 和 SKILLMESH_MODEL）。"
+        "要使用真实模型，请设置 SKILLMESH_MODEL 和 OPENAI_API_KEY（自有端点还需 OPENAI_BASE_URL）。"
     ),
     "offered": "，例如 {names}",
     "ask": "要使用 {tool}，还需要：{missing}。",

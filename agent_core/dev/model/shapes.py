@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from agent_core.dev.model.chat import Called
 from agent_core.dev.model.sentences import MODEL, NOTE
 from agent_core.dev.model.stand_in import Reply
+from skillmesh.conventions import STAND_IN_FIELD
 
 Json = dict[str, object]
 
@@ -14,7 +15,7 @@ _ARGUMENT_PIECE = 24
 
 
 def model() -> Json:
-    return {"id": MODEL, "object": "model", "created": 0, "owned_by": "skillmesh", "x_skillmesh_stand_in": NOTE}
+    return {"id": MODEL, "object": "model", "created": 0, "owned_by": "skillmesh", STAND_IN_FIELD: NOTE}
 
 
 def models() -> Json:
@@ -27,14 +28,14 @@ def error(message: str, status: int, *, param: str | None = None, code: str | No
 
 
 def envelope(identity: str, kind: str, created: int) -> Json:
-    """What every completion and chunk bears. `x_skillmesh_stand_in` says that no real model answered."""
+    """What every completion and chunk bears. STAND_IN_FIELD says that no real model answered."""
     return {
         "id": identity,
         "object": kind,
         "created": created,
         "model": MODEL,
         "system_fingerprint": MODEL,
-        "x_skillmesh_stand_in": NOTE,
+        STAND_IN_FIELD: NOTE,
     }
 
 

@@ -10,7 +10,7 @@ from agent_core.invocation.arguments import check_arguments
 from agent_core.invocation.prepared import prepared
 from skillmesh.conventions import MAX_ARGUMENT_BYTES
 from skillmesh.errors import ErrorKind
-from tests.support.call_path_values import FixedCatalogue, call_of, context, skill
+from tests.support.call_path_values import FixedCatalogue, call_of, context, instance, skill
 
 SCHEMA = orjson.dumps(
     {
@@ -165,6 +165,14 @@ async def test_a_skill_that_moved_is_resolved_anew_checked_anew_and_called_again
     await prepared(source)(inner)(call_of(old, b'{"expression":"1"}'), context())
     assert source.refreshed == ["calculator"]
     assert [one.skill.descriptor.fingerprint for one in inner.calls] == ["f1", "f2"]
+
+
+async def test_where_one_instance_has_moved_on_the_others_are_asked() -> None:
+    both = skill(instances=(instance(1), instance(2)))
+    rest = skill(instances=(instance(2),))
+    inner = Inner(moved=1)
+    await prepared(FixedCatalogue(both, after_refresh=(rest,)))(inner)(call_of(both), context())
+    assert [one.skill for one in inner.calls] == [both, rest]
 
 
 async def test_arguments_that_do_not_fit_the_moved_skill_are_told_so() -> None:

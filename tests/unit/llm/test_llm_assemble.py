@@ -11,7 +11,7 @@ from agent_core.domain.events import Usage
 from agent_core.domain.model import ModelReply, ReasoningChunk, TextChunk, ToolRequest
 from agent_core.llm.assemble import MAX_REPLY_CHARS, Assembler
 from agent_core.llm.tool_deltas import MAX_CALLS
-from skillmesh.conventions import MAX_ARGUMENT_BYTES
+from skillmesh.conventions import MAX_ARGUMENT_BYTES, STAND_IN_FIELD
 from tests.support.scripted_endpoint import chunk
 
 DATA = Path(__file__).parents[2] / "data"
@@ -35,6 +35,12 @@ def piece(
     function = {key: value for key, value in (("name", name), ("arguments", arguments)) if value is not None}
     outer = {key: value for key, value in (("index", index), ("id", call_id)) if value is not None}
     return {"tool_calls": [{**outer, "type": "function", "function": function}]}
+
+
+def test_what_an_endpoint_says_of_itself_is_kept() -> None:
+    noted = {**chunk({"content": "hi"}, "stop"), STAND_IN_FIELD: "no weights"}
+    assert assembled(noted).note == "no weights"
+    assert assembled(chunk({"content": "hi"}, "stop")).note == ""
 
 
 def test_str_01_a_missing_index_continues_the_only_open_call() -> None:

@@ -44,7 +44,7 @@ class Silent:
 
 
 async def test_the_span_says_what_was_asked_and_answered() -> None:
-    whole = reply("hi", usage=Usage(7, 3), id="r-1")
+    whole = reply("hi", usage=Usage(7, 3), id="r-1", note="a stand-in")
     model = TracedChatModel(ScriptedModel([TextChunk("hi"), whole]), CONFIG)
     assert model.name == "scripted-1"
     with recorded_spans() as spans:
@@ -63,6 +63,7 @@ async def test_the_span_says_what_was_asked_and_answered() -> None:
         "gen_ai.usage.output_tokens": 3,
         "server.address": "127.0.0.1",
         "server.port": 9,
+        "skillmesh.model.note": "a stand-in",
     }
     assert {name: attribute(span, name) for name in expected} == expected
     assert attribute(span, "gen_ai.response.time_to_first_chunk") is not None
