@@ -1,11 +1,11 @@
 """What the model reads of a call: the result's own bytes where there is a result, else one clear sentence."""
 
-from collections.abc import Iterator
-from typing import Final, assert_never
+from typing import Final
 
 from agent_core.agent.clip import clip
-from agent_core.domain.call import BlobPart, JsonPart, LinkPart, Part, ResultStatus, SkillResult, TextPart
+from agent_core.domain.call import ResultStatus, SkillResult
 from agent_core.domain.errors import CallError
+from agent_core.invocation import rendering
 
 _NOTHING: Final = "The skill gave no output."
 _TRUNCATED: Final = "[The skill left part of its result out for size; ask for less at once to see the rest.]"
@@ -30,22 +30,4 @@ def observe(outcome: SkillResult | CallError, limit: int) -> str:
 
 def result_text(result: SkillResult, limit: int) -> str:
     """The result's content alone, clipped; what cannot be text is described."""
-    if not result.parts:
-        return clip(result.structured, limit)
-    return clip("\n".join(_texts(result.parts)), limit)
-
-
-def _texts(parts: tuple[Part, ...]) -> Iterator[str]:
-    for part in parts:
-        match part:
-            case TextPart(text):
-                yield text
-            case JsonPart(data):
-                yield data.decode("utf-8", "replace")
-            case BlobPart(data, mime_type):
-                yield f"[{mime_type or 'application/octet-stream'}, {len(data):,} bytes; it is passed to the user]"
-            case LinkPart(uri, name, mime_type):
-                described = ", ".join(filter(None, (name, mime_type)))
-                yield f"[link: {uri}{f' ({described})' if described else ''}]"
-            case _:
-                assert_never(part)
+    return clip(rendering.result_text(result) if result.parts else result.structured, limit)

@@ -5,7 +5,6 @@ import time
 from dataclasses import asdict
 from uuid import uuid4
 
-from agent_core.agent.observation import result_text
 from agent_core.app.console import RunView, plain, wide_console, write_json
 from agent_core.app.exits import Exit, complain
 from agent_core.app.settings import CoreSettings
@@ -15,9 +14,8 @@ from agent_core.app.wiring import Core, open_core
 from agent_core.domain.call import CallContext, ResultStatus, SkillCall, SkillResult, new_run_id
 from agent_core.domain.errors import CallError, InvalidArgumentsError
 from agent_core.domain.events import CallFinished, CallStarted, Event
+from agent_core.invocation.rendering import result_text
 from agent_core.telemetry.spans import current_trace_id, span
-
-_ALL = 1 << 30  # whoever calls a skill by hand gets all that it answered
 
 
 async def call_once(
@@ -69,7 +67,7 @@ def _print(outcome: SkillResult | CallError, *, as_json: bool) -> Exit:
         else:
             complain(outcome.for_model)
         return Exit.NO_RESULT
-    text = result_text(outcome, _ALL)
+    text = result_text(outcome)
     if as_json:
         summary = {key: getattr(outcome, key) for key in ("status", "truncated", "cached", "instance", "attempts")}
         write_json({**summary, "text": text})

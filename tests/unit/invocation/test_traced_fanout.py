@@ -120,7 +120,7 @@ def test_a_result_reads_as_its_parts_or_else_as_its_value_byte_for_byte() -> Non
         LinkPart("file:///b"),
     )
     assert result_text(SkillResult(ResultStatus.SUCCESS, b"{}", parts)) == (
-        "Two lines:\n[1]\n[image/png, 3 bytes]\n[a](file:///a)\nfile:///b"
+        "Two lines:\n[1]\n[image/png, 3 bytes; it is passed to the user]\n[link: file:///a (a)]\n[link: file:///b]"
     )
 
 
