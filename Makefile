@@ -4,6 +4,7 @@ BIN := $(VENV)/bin
 PYTHON ?=
 ASK ?=
 ARGS ?=
+WORKERS ?= auto
 PROTO_BASE ?= proto/image.binpb
 SERVICE_PROTOS := proto/skillmesh/v1/skill_service.proto proto/skillmesh/v1/mesh_service.proto
 
@@ -30,7 +31,7 @@ dev: ## Set up the virtual environment with the development tools
 	@scripts/venv $(VENV) dev
 
 test: dev ## Run all tests (ARGS="-k name" for some; real Consul where `consul` is on PATH)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 check: lint types layers proto-check ## All static checks
 

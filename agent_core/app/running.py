@@ -14,6 +14,16 @@ def run(main: Coroutine[Any, Any, T]) -> T:
         return runner.run(_with_sigterm(main))
 
 
+async def until_interrupted() -> None:
+    """Wait for Ctrl-C or SIGTERM where that is the way to end; they arrive as a cancellation, which ends here."""
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()
+
+
 async def _with_sigterm(main: Coroutine[Any, Any, T]) -> T:
     task = asyncio.current_task()
     if task is None:

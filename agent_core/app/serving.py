@@ -1,9 +1,9 @@
 """The core as a process of its own, serving MeshService."""
 
-import asyncio
 import logging
 import os
 
+from agent_core.app.running import until_interrupted
 from agent_core.app.settings import CoreSettings
 from agent_core.app.tracing import CORE_NAME, traced_process
 from agent_core.app.wiring import discovery_settings, open_core
@@ -25,7 +25,7 @@ async def serve_core(settings: CoreSettings) -> None:
         open_core(settings, _tell, with_model=False) as core,
     ):
         server = MeshServer(
-            MeshServicer(core.invoke, core.catalogue, _ignore), max_message_bytes=settings.max_message_bytes
+            MeshServicer(core.invoke, core.catalogue), max_message_bytes=settings.max_message_bytes
         )
         port = await server.start(settings.core_host, settings.core_port)
         core.transport.mesh_endpoint = f"{settings.core_host}:{port}"
@@ -36,7 +36,7 @@ async def serve_core(settings: CoreSettings) -> None:
         await registration.start()
         _log.info("%s serves on %s:%d (pid %d)", CORE_NAME, settings.core_host, port, os.getpid())
         try:
-            await asyncio.Event().wait()
+            await until_interrupted()
         finally:
             await registration.stop()
             await server.stop(settings.grace_seconds)
@@ -55,7 +55,3 @@ def _tell(event: Event) -> None:
     """What happens to the mesh goes to the log."""
     if not event.run_id:
         _log.info("%s", event)
-
-
-def _ignore(_event: Event) -> None:
-    pass

@@ -1,6 +1,5 @@
 """The whole mesh on this machine: started, asked, shown, and ended without a trace."""
 
-import asyncio
 import os
 import sys
 import time
@@ -13,6 +12,7 @@ from agent_core.app import environment
 from agent_core.app.asking import ask
 from agent_core.app.console import RunView, wide_console
 from agent_core.app.exits import Exit, complain
+from agent_core.app.running import until_interrupted
 from agent_core.app.settings import CoreSettings
 from agent_core.app.tracing import traced_process
 from agent_core.app.wiring import open_core
@@ -39,7 +39,7 @@ async def bring_up(question: str, *, stay: bool, services: str) -> Exit:
         code = await _ask_and_show(question, settings, notes) if question else Exit.OK
         if stay:
             _tell_next(notes, mesh)
-            await _until_interrupted()
+            await until_interrupted()
             notes.print("Ending the mesh …", style="dim")
             return Exit.OK
     return code
@@ -59,16 +59,6 @@ async def _ask_and_show(question: str, settings: CoreSettings, notes: Console) -
             sys.stdout.write("\n")
             await traces.show(summary.finished.trace_id, wide_console())
     return summary.exit
-
-
-async def _until_interrupted() -> None:
-    """Ctrl-C and SIGTERM arrive as a cancellation, and are the way to end this."""
-    try:
-        await asyncio.Event().wait()
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is not None:
-            task.uncancel()
 
 
 def _tell_model(notes: Console, settings: CoreSettings, *, stand_in: bool) -> None:

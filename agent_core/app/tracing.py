@@ -49,17 +49,17 @@ class TraceReader:
 @asynccontextmanager
 async def traced_process(settings: CoreSettings, *, read_back: bool) -> AsyncIterator[TraceReader]:
     """Export spans as the environment says; with `read_back`, to a collector in this process where none is named."""
+    environ = dict(os.environ)
     async with AsyncExitStack() as stack:
-        tracing = Tracing(CORE_NAME, __version__, f"{CORE_NAME}-{os.getpid()}")
-        stack.push_async_callback(asyncio.to_thread, tracing.stop)
-        environ = dict(os.environ)
         read = _remote(settings.trace_collector)
         if settings.trace_collector:
             environ[COLLECTOR_VARIABLE] = settings.trace_collector
         elif read_back:
-            collector = await stack.enter_async_context(Collector())
+            collector = await stack.enter_async_context(Collector())  # left after the last spans were sent to it
             environ[COLLECTOR_VARIABLE] = collector.url
             read = _local(collector)
+        tracing = Tracing(CORE_NAME, __version__, f"{CORE_NAME}-{os.getpid()}")
+        stack.push_async_callback(asyncio.to_thread, tracing.stop)
         await asyncio.to_thread(tracing.start_exporting, environ)
         yield TraceReader(tracing, read)
 

@@ -68,8 +68,7 @@ class Parts:
 
     def upkeep(self) -> Upkeep:
         return Upkeep(
-            retain_targets=[self.channels.retain],
-            retain_instances=[self.ejector.retain],
+            retain_targets=[self.channels.retain, self.ejector.retain],
             retain_skills=[self.breakers.retain, self.budget.retain],
             arrived=[self.ejector.forgive, lambda instance: self.breakers.retry_now(instance.service)],
         )

@@ -20,7 +20,15 @@ PATIENCE_SECONDS = 90
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder in which the shown commands find what they would in a clone, and which they may fill."""
+    """A folder in which the shown commands find what they would in a clone, and which they may fill.
+
+    Where the virtual environment is not current, `make run` would install this folder into it.
+    """
+    pyproject = (ROOT / "pyproject.toml").read_bytes()
+    wanted = subprocess.run(["cksum"], input=pyproject, capture_output=True, check=True).stdout.strip()
+    stamp = Path(sys.prefix) / ".installed-run"
+    if not stamp.is_file() or stamp.read_bytes() != wanted:
+        pytest.fail("run `make dev` first")
     for name in ("Makefile", "scripts", "pyproject.toml", "proto", "agent_core", "skill_services", "README.md"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / ".venv").symlink_to(Path(sys.prefix))
