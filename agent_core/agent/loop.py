@@ -1,8 +1,10 @@
 """The loop that turns a question into an answer; each run is one iterator of events."""
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator
+from functools import partial
 from typing import Final
 
 from opentelemetry.util.genai.handler import TelemetryHandler
@@ -17,6 +19,7 @@ from agent_core.domain.events import Event, FinishReason, RunFinished, RunStarte
 from agent_core.telemetry.spans import current_trace_id
 from skillmesh.conventions import ATTR_RUN_ID
 
+_log = logging.getLogger(__name__)
 AGENT_NAME: Final = "skillmesh"
 _SCOPE: Final = "skillmesh.agent_core"
 _CANCELLED: Final = Ending(FinishReason.CANCELLED, detail="The run was cancelled.")
@@ -58,6 +61,7 @@ class AgentLoop:
         asked = question.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be sent on
         run = Run(self._parts, asked, session=session, context=context, channel=channel)
         task = asyncio.create_task(self._drive(run, context, asked), name=f"run {context.run_id}")
+        task.add_done_callback(partial(_make_sure_of_an_end, run, context))
         try:
             finished = False
             while not finished:
@@ -95,6 +99,26 @@ class AgentLoop:
                     trace_id=trace_id,
                 )
             )
+
+
+def _make_sure_of_an_end(run: Run, context: CallContext, task: asyncio.Task[None]) -> None:
+    """A fault before the run or after it, as of the telemetry, must not leave the reader waiting."""
+    error = None if task.cancelled() else task.exception()
+    if error is None:
+        return
+    _log.error("run %s failed", context.run_id, exc_info=error)
+    context.emit(  # dropped where RunFinished is out already
+        RunFinished(
+            run_id=context.run_id,
+            answer="",
+            reason=FinishReason.FAILED,
+            detail=f"The core failed ({type(error).__name__}). Its log says where; please report it.",
+            turns=run.turns,
+            usage=run.usage,
+            seconds=0.0,
+            trace_id="",
+        )
+    )
 
 
 def _end(invocation: LocalAgentInvocation, run: Run, ending: Ending, question: str) -> None:

@@ -32,13 +32,13 @@ def system_message(*, last_turn: bool) -> SystemMessage:
 
 
 class ToolSpecs:
-    """Skills as the model sees them, built once per name and fingerprint."""
+    """Skills as the model sees them, built once per name, service and fingerprint: another service may use the same."""
 
     def __init__(self) -> None:
-        self._built: LRUCache[tuple[str, str], ToolSpec] = LRUCache(_CACHED_SPECS)
+        self._built: LRUCache[tuple[str, str, str], ToolSpec] = LRUCache(_CACHED_SPECS)
 
     def of(self, skill: Skill) -> ToolSpec:
-        key = (skill.name, skill.descriptor.fingerprint)
+        key = (skill.name, skill.service, skill.descriptor.fingerprint)
         spec = self._built.get(key)
         if spec is None:
             spec = self._built[key] = _spec(skill)

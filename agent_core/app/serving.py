@@ -24,9 +24,7 @@ async def serve_core(settings: CoreSettings) -> None:
         traced_process(settings, read_back=False),
         open_core(settings, _tell, with_model=False) as core,
     ):
-        server = MeshServer(
-            MeshServicer(core.invoke, core.catalogue), max_message_bytes=settings.max_message_bytes
-        )
+        server = MeshServer(MeshServicer(core.invoke, core.catalogue), max_message_bytes=settings.max_message_bytes)
         port = await server.start(settings.core_host, settings.core_port)
         core.transport.mesh_endpoint = f"{settings.core_host}:{port}"
         registration = CoreRegistration(

@@ -70,7 +70,8 @@ class Parts:
         return Upkeep(
             retain_targets=[self.channels.retain, self.ejector.retain],
             retain_skills=[self.breakers.retain, self.budget.retain],
-            arrived=[self.ejector.forgive, lambda instance: self.breakers.retry_now(instance.service)],
+            arrived=[self.ejector.forgive],
+            gained=[self.breakers.retry_now],
         )
 
 

@@ -36,6 +36,14 @@ class _Subject:
         self.task: asyncio.Task[None] | None = None
 
 
+class _Refresh:
+    """One round of asking all of a service's instances anew. `begun`: what comes from here on may be missed by it."""
+
+    def __init__(self, task: asyncio.Task[None]) -> None:
+        self.task = task
+        self.begun = False
+
+
 class Describer:
     """Keeps a description for each fingerprint in use; `changed` is told the service of each that is new."""
 
@@ -45,7 +53,8 @@ class Describer:
         self._subjects: dict[str, dict[Key, _Subject]] = {}
         self._remembered: OrderedDict[Key, Description] = OrderedDict()
         self._renewed: dict[str, dict[Instance, Description]] = {}
-        self._refreshes: dict[str, asyncio.Task[None]] = {}
+        self._refreshes: dict[str, _Refresh] = {}
+        self._rounds: set[asyncio.Task[None]] = set()
 
     def of(self, instance: Instance) -> Description | None:
         """The instance's description; None until there is one."""
@@ -91,19 +100,23 @@ class Describer:
     async def refresh(self, service: str) -> None:
         """Ask every instance of the service anew; those that do not answer keep what they had.
 
-        Who comes while it runs for the same service gets its outcome.
+        Who comes while it runs waits for one more, which all who come meanwhile share: an instance may have changed
+        just after it was asked.
         """
-        task = self._refreshes.get(service)
-        if task is None:
-            task = asyncio.create_task(self._renew_all(service), name=f"refresh {service}")
-            self._refreshes[service] = task
-            task.add_done_callback(lambda _task: self._refreshes.pop(service, None))
-        await asyncio.wait((task,))  # leaves the task to the others where this caller is cancelled
+        refresh = self._refreshes.get(service)
+        if refresh is None or refresh.begun:
+            earlier = refresh.task if refresh is not None else None
+            refresh = self._refreshes[service] = _Refresh(
+                asyncio.create_task(self._renew_after(earlier, service), name=f"refresh {service}")
+            )
+            self._rounds.add(refresh.task)
+            refresh.task.add_done_callback(self._rounds.discard)
+        await asyncio.wait((refresh.task,))  # leaves the task to the others where this caller is cancelled
 
     async def stop(self) -> None:
         """End every question that is still open."""
         subjects = [s for group in self._subjects.values() for s in group.values()]
-        tasks = [s.task for s in subjects if s.task is not None] + list(self._refreshes.values())
+        tasks = [*(s.task for s in subjects if s.task is not None), *self._rounds]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -145,14 +158,24 @@ class Describer:
                 reason = f"unexpected {type(error).__name__}"
         return f"{instance.id} could not be described ({reason[:_MAX_CHARS].rstrip('.')}); it is asked again."
 
+    async def _renew_after(self, earlier: asyncio.Task[None] | None, service: str) -> None:
+        if earlier is not None:
+            await asyncio.wait((earlier,))
+        mine = self._refreshes[service]
+        mine.begun = True
+        try:
+            await self._renew_all(service)
+        finally:
+            if self._refreshes.get(service) is mine:
+                del self._refreshes[service]
+
     async def _renew_all(self, service: str) -> None:
         instances = [i for s in self._subjects.get(service, {}).values() for i in s.instances]
         outcomes = await asyncio.gather(*(self._ask(instance) for instance in instances))
         current = {i for s in self._subjects.get(service, {}).values() for i in s.instances}
-        renewed = self._renewed.setdefault(service, {})
         for instance, outcome in zip(instances, outcomes, strict=True):
             if isinstance(outcome, Description) and instance in current:
-                renewed[instance] = outcome
+                self._renewed.setdefault(service, {})[instance] = outcome
         self._changed(service)
 
     def _drop(self, key: Key, subject: _Subject) -> None:

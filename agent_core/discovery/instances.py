@@ -76,8 +76,12 @@ def _entry(service: str, raw: object, *, include_warning: bool) -> _Entry:
         message = f"it speaks protocol {protocol[:20]!r} where this core speaks {PROTOCOL}: upgrade the older one"
         raise ValueError(message)
     target = grpc_target(host, port if isinstance(port, int) else 0)
+    own_id = _text(service_part, "ID")
+    if len(own_id) > _MAX_TEXT or not own_id.isprintable():
+        message = f"its id {own_id[:40]!r} is not of at most {_MAX_TEXT} printable characters"
+        raise ValueError(message)
     instance = Instance(
-        id=_text(service_part, "ID")[:_MAX_TEXT] or f"{service}@{target}",
+        id=own_id or f"{service}@{target}",
         service=service,
         target=target,
         fingerprint=_text(meta, META_FINGERPRINT)[:_MAX_TEXT],

@@ -142,6 +142,10 @@ class RetryBudget(Protocol):
 
 
 class Transport(Protocol):
+    def method(self, call: SkillCall, instance: Instance, context: CallContext) -> str:
+        """What `send` would call there, as traces name it: `package.Service/Method`."""
+        ...
+
     async def send(self, call: SkillCall, instance: Instance, context: CallContext, timeout: float) -> SkillResult:
         """One attempt, within `timeout` seconds. Raises CallError."""
         ...

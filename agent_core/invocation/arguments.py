@@ -14,6 +14,7 @@ from skillmesh.errors import ErrorKind
 MAX_DEPTH: Final = 64
 _MAX_VIOLATIONS: Final = 32
 _MAX_PROBLEM_CHARS: Final = 300
+_PATTERNS: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000)  # a skill's pattern holds up all calls
 _COMPILED: Final = 1_024  # schemas kept; as many as a large mesh has skills
 
 
@@ -54,7 +55,7 @@ def _validator(skill: Skill) -> jsonschema_rs.Validator:
 @lru_cache(maxsize=_COMPILED)
 def _compiled(schema: bytes) -> jsonschema_rs.Validator:
     """Keyed by the schema itself: one fingerprint has one schema, and no service can borrow another's."""
-    return jsonschema_rs.validator_for(orjson.loads(schema), offline=True)
+    return jsonschema_rs.validator_for(orjson.loads(schema), offline=True, pattern_options=_PATTERNS)
 
 
 def _violations(validator: jsonschema_rs.Validator, arguments: dict[str, object], hidden: list[str]) -> list[Violation]:

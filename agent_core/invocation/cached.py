@@ -10,7 +10,7 @@ from opentelemetry import trace
 
 from agent_core.domain.call import CallContext, Invoke, Layer, ResultStatus, SkillCall, SkillResult
 from agent_core.domain.ports import ResultCache
-from agent_core.domain.skill import Effect, HiddenSource
+from agent_core.domain.skill import Effect
 from agent_core.telemetry import instruments
 from skillmesh.conventions import ATTR_CACHE, ATTR_SERVICE, ATTR_SKILL
 
@@ -44,10 +44,9 @@ def cached(cache: ResultCache) -> Layer:
 def cache_key(call: SkillCall, context: CallContext) -> bytes:
     """Hash over the skill, its arguments, and everything else that reaches the skill and may shape its answer.
 
-    The principal always counts, as an executor can read it whether or not its descriptor says so.
+    Principal and session always count, as an executor can read them whether or not its descriptor says so.
     """
     descriptor = call.skill.descriptor
-    in_session = any(one.source is HiddenSource.SESSION for one in descriptor.hidden)
     parts = (
         call.skill.label.encode(),
         descriptor.fingerprint.encode(),
@@ -57,7 +56,7 @@ def cache_key(call: SkillCall, context: CallContext) -> bytes:
         orjson.dumps(sorted(context.principal.roles)),
         context.time_zone.encode(),
         context.locale.encode(),
-        context.session_id.encode() if in_session else b"",
+        context.session_id.encode(),
     )
     state = hashlib.blake2b(digest_size=32)
     for part in parts:

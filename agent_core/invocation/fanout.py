@@ -7,7 +7,7 @@ from itertools import groupby
 from agent_core.domain.call import CallContext, Invoke, SkillCall, SkillResult
 from agent_core.domain.errors import CallError
 from agent_core.domain.ports import FanOut
-from skillmesh.errors import ErrorKind
+from agent_core.invocation.traced import cancelled
 
 Outcome = SkillResult | CallError
 
@@ -43,7 +43,8 @@ async def _together(invoke: Invoke, calls: Sequence[SkillCall], context: CallCon
     }
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_one(invoke, call, context, limits.get(call.skill.label))) for call in calls]
-    return [_cancelled(call) if task.cancelled() else task.result() for call, task in zip(calls, tasks, strict=True)]
+    # A task that is cancelled here was so by something else than the run.
+    return [cancelled(call) if task.cancelled() else task.result() for call, task in zip(calls, tasks, strict=True)]
 
 
 async def _one(
@@ -56,12 +57,3 @@ async def _one(
             return await invoke(call, context)
     except CallError as error:
         return error
-
-
-def _cancelled(call: SkillCall) -> CallError:
-    """Something cancelled this one task and not the run."""
-    return CallError(
-        ErrorKind.CANCELLED,
-        f"{call.skill.label} was cancelled.",
-        for_model=f"{call.skill.label} was cancelled before it answered. Answer without it.",
-    )

@@ -15,8 +15,6 @@ from agent_core.telemetry.spans import span
 from skillmesh import conventions
 from skillmesh.errors import ErrorKind
 
-_SPAN = f"{conventions.SKILL_SERVICE}/Invoke"
-
 
 @dataclass(frozen=True, slots=True)
 class Routing:
@@ -57,6 +55,8 @@ def routed(routing: Routing) -> Invoke:
             if pick is not None:
                 error.instance = pick.instance.id
                 rule = error.rule
+                if error.kind is ErrorKind.DEADLINE_EXCEEDED and timeout < skill.descriptor.timeout:
+                    raise  # the caller was in a hurry; that says nothing of those who were not given their time
                 breaker_says = Outcome.FAILURE if rule.breaker else Outcome.NOTHING
                 instance_says = Outcome.FAILURE if rule.instance else Outcome.NOTHING
             raise
@@ -76,11 +76,12 @@ async def _attempt(
 ) -> SkillResult:
     """The client span and the RPC's duration; the span covers the whole exchange, a stream's as well."""
     instance = pick.instance
+    method = routing.transport.method(call, instance, context)
     started = routing.clock()
     status = "CANCELLED"
-    attributes = _attributes(call, pick, breaker)
+    attributes = _attributes(call, pick, breaker, method)
     try:
-        with span(_SPAN, kind=SpanKind.CLIENT, attributes=attributes) as current:
+        with span(method, kind=SpanKind.CLIENT, attributes=attributes) as current:
             try:
                 result = await routing.transport.send(call, instance, context, timeout)
             except CallError as error:
@@ -92,15 +93,15 @@ async def _attempt(
                 _record(current, result)
             return result
     finally:
-        labels = {conventions.RPC_SYSTEM: "grpc", conventions.RPC_METHOD: _SPAN, conventions.RPC_STATUS: status}
+        labels = {conventions.RPC_SYSTEM: "grpc", conventions.RPC_METHOD: method, conventions.RPC_STATUS: status}
         instruments.rpc_duration.record(routing.clock() - started, labels)
 
 
-def _attributes(call: SkillCall, pick: Pick, breaker: str) -> dict[str, str | int]:
+def _attributes(call: SkillCall, pick: Pick, breaker: str, method: str) -> dict[str, str | int]:
     instance = pick.instance
     attributes: dict[str, str | int] = {
         conventions.RPC_SYSTEM: "grpc",
-        conventions.RPC_METHOD: _SPAN,
+        conventions.RPC_METHOD: method,
         conventions.ATTR_SKILL: call.skill.name,
         conventions.ATTR_SERVICE: instance.service,
         conventions.ATTR_INSTANCE: instance.id,

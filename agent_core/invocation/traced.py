@@ -1,5 +1,6 @@
 """The outermost layer: one execute_tool span, the call's first and last event, its metrics."""
 
+import asyncio
 import logging
 import time
 
@@ -46,6 +47,9 @@ def traced(*, record_content: bool = False) -> Layer:
                     if current.is_recording():
                         _record(current, result, text if record_content else None)
                 status = result.status.value
+            except asyncio.CancelledError:
+                context.emit(_failure(call, context, cancelled(call), time.monotonic() - started))
+                raise
             except CallError as error:
                 status = error.kind.value
                 context.emit(_failure(call, context, error, time.monotonic() - started))
@@ -75,6 +79,15 @@ async def _run(inner: Invoke, call: SkillCall, context: CallContext) -> SkillRes
             f"The core failed at {call.skill.label}: {type(error).__name__}; its log says more.",
             for_model=f"{call.skill.label} could not be called because of a fault in the system. Answer without it.",
         ) from error
+
+
+def cancelled(call: SkillCall) -> CallError:
+    """What became of a call that was ended from outside."""
+    return CallError(
+        ErrorKind.CANCELLED,
+        f"{call.skill.label} was cancelled.",
+        for_model=f"{call.skill.label} was cancelled before it answered. Answer without it.",
+    )
 
 
 def _attributes(call: SkillCall, context: CallContext) -> dict[str, str]:

@@ -97,6 +97,9 @@ class OpenAIChatModel:
         except ImportError as error:
             self._loading = None
             raise ModelError(f"{error.name} is not installed. Run: pip install 'skillmesh[agent]'") from error
+        except ModelError:
+            self._loading = None
+            raise
 
 
 def _connect(config: ModelConfig) -> _Wire:

@@ -21,16 +21,21 @@ MAX_BODY_BYTES: Final = 16 * 1024 * 1024
 
 
 class Endpoint:
-    """One HTTP client, kept open; retries are the caller's."""
+    """One HTTP client, kept open; retries are the caller's. Raises ModelError where address or key can be none."""
 
     def __init__(self, config: ModelConfig) -> None:
+        if not (config.api_key.isascii() and config.api_key.isprintable()):  # such as one with its file's line end
+            raise ModelError("OPENAI_API_KEY holds characters that no key has, such as a line end. Correct it.")
         self._config = config
-        self._client = AsyncOpenAI(
-            api_key=config.api_key or "none",
-            base_url=config.base_url,
-            max_retries=0,
-            default_headers={"User-Agent": f"skillmesh/{__version__}"},
-        )
+        try:
+            self._client = AsyncOpenAI(
+                api_key=config.api_key or "none",
+                base_url=config.base_url,
+                max_retries=0,
+                default_headers={"User-Agent": f"skillmesh/{__version__}"},
+            )
+        except (InvalidURL, ValueError) as error:
+            raise model_error(InvalidURL(str(error)), config, time.time()) from None
 
     async def chunks(
         self, body: Mapping[str, object], headers: Mapping[str, str], deadline: float, finished: Callable[[], bool]

@@ -7,7 +7,7 @@ from typing import Final
 from agent_core.domain.errors import CallError
 from agent_core.domain.ports import Outcome, Pick
 from agent_core.domain.skill import Instance, Skill
-from agent_core.resilience.ejector import Ejector, Standing
+from agent_core.resilience.ejector import Ejector, Standing, Trial
 from skillmesh.errors import ErrorKind
 
 Reachable = Callable[[Instance], bool]
@@ -19,7 +19,7 @@ def _assume_reachable(_instance: Instance) -> bool:
 
 
 class TwoChoices:
-    """Implements ports.Balancer. State is the number of calls in flight by instance id, and the ejector's."""
+    """Implements ports.Balancer. State is the number of calls in flight by target, and the ejector's."""
 
     def __init__(
         self, ejector: Ejector, *, reachable: Reachable = _assume_reachable, rng: random.Random | None = None
@@ -30,7 +30,7 @@ class TwoChoices:
         self._in_flight: dict[str, int] = {}
 
     def in_flight(self, instance: Instance) -> int:
-        return self._in_flight.get(instance.id, 0)
+        return self._in_flight.get(instance.target, 0)
 
     def pick(self, skill: Skill, avoid: frozenset[str]) -> Pick:
         if not skill.instances:
@@ -86,17 +86,17 @@ class TwoChoices:
     def _try_out(self, instance: Instance, reason: str) -> Pick:
         return self._take(instance, reason, self._ejector.try_out(instance))
 
-    def _take(self, instance: Instance, reason: str, trial: object | None = None) -> Pick:
-        self._in_flight[instance.id] = self._in_flight.get(instance.id, 0) + 1
+    def _take(self, instance: Instance, reason: str, trial: Trial | None = None) -> Pick:
+        self._in_flight[instance.target] = self._in_flight.get(instance.target, 0) + 1
         return Pick(instance, reason, _Done(self, instance, trial))
 
-    def release(self, instance: Instance, outcome: Outcome, trial: object | None) -> None:
+    def release(self, instance: Instance, outcome: Outcome, trial: Trial | None) -> None:
         """What a pick's `done` comes to."""
-        left = self._in_flight[instance.id] - 1
+        left = self._in_flight[instance.target] - 1
         if left:
-            self._in_flight[instance.id] = left
+            self._in_flight[instance.target] = left
         else:
-            del self._in_flight[instance.id]
+            del self._in_flight[instance.target]
         self._ejector.report(instance, outcome, trial)
 
 
@@ -105,7 +105,7 @@ class _Done:
 
     __slots__ = ("_balancer", "_instance", "_reported", "_trial")
 
-    def __init__(self, balancer: TwoChoices, instance: Instance, trial: object | None) -> None:
+    def __init__(self, balancer: TwoChoices, instance: Instance, trial: Trial | None) -> None:
         self._balancer = balancer
         self._instance = instance
         self._trial = trial

@@ -50,12 +50,11 @@ class SkillBreakers:
         breaker = self._breakers.get(skill.label)
         return breaker.state if breaker else pybreaker.STATE_CLOSED
 
-    def retry_now(self, service: str) -> None:
-        """An instance of the service has just become healthy: open breakers may probe without further wait."""
-        prefix = service + "."
-        for label, breaker in self._breakers.items():
-            if label.startswith(prefix):
-                breaker.retry_at = min(breaker.retry_at, self.clock())
+    def retry_now(self, label: str) -> None:
+        """Another instance serves the skill from now on: an open breaker may probe without further wait."""
+        breaker = self._breakers.get(label)
+        if breaker is not None:
+            breaker.retry_at = min(breaker.retry_at, self.clock())
 
     def retain(self, labels: AbstractSet[str]) -> None:
         """Forget every skill whose label is not among these."""
@@ -127,7 +126,8 @@ class _Breaker:
             self._machine.half_open()
         if self._probe is not None and now < self._probe_ends:
             raise self._refusal(self._probe_ends - now)
-        # A probe that was never reported has had its time: its slot is free again, and its late report void.
+        # A probe that is not back in its time gives its slot to the next; its report counts whenever it comes, or a
+        # skill that takes longer than that could never close its breaker under load.
         self._probe = _Permit(self, pybreaker.STATE_HALF_OPEN, self._round)
         self._probe_ends = now + self._owner.probe_seconds
         return self._probe
@@ -136,8 +136,7 @@ class _Breaker:
         if permit.round != self._round:
             return
         if self.state == pybreaker.STATE_HALF_OPEN:
-            if permit is self._probe:
-                self._report_probe(outcome)
+            self._report_probe(permit, outcome)
         elif outcome is Outcome.FAILURE:
             # The storage counts alone: the call that trips the breaker keeps its own error.
             self._storage.increment_counter()
@@ -146,8 +145,9 @@ class _Breaker:
         elif outcome is Outcome.SUCCESS and self._storage.counter:
             self._storage.reset_counter()
 
-    def _report_probe(self, outcome: Outcome) -> None:
-        self._probe = None
+    def _report_probe(self, permit: "_Permit", outcome: Outcome) -> None:
+        if permit is self._probe:
+            self._probe = None
         if outcome is Outcome.FAILURE:
             self._open()
         elif outcome is Outcome.SUCCESS:

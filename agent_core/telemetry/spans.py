@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from types import TracebackType
+from typing import Final
 
 from opentelemetry import context, propagate, trace
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode
@@ -13,6 +14,7 @@ from skillmesh.conventions import ATTR_ERROR_KIND, ERROR_TYPE
 from skillmesh.errors import Fault
 
 _tracer = trace.get_tracer("skillmesh.agent_core")
+_MAX_HEADER_CHARS: Final = 4_096
 
 
 class span:  # noqa: N801  # reads as the statement it is: `with span("name") as current:`
@@ -76,9 +78,17 @@ def mark_failed(current: Span, error: BaseException) -> None:
 
 
 def trace_headers() -> dict[str, str]:
-    """W3C traceparent, tracestate and baggage of the current span, for gRPC metadata or HTTP headers."""
+    """W3C traceparent, tracestate and baggage of the current span, for gRPC metadata or HTTP headers.
+
+    Baggage, and then tracestate, is left out where it would be too long: a server refuses headers over its limit
+    (gRPC's above 8 KiB), and what a caller of ours hands on must not fail our own calls.
+    """
     carrier: dict[str, str] = {}
     propagate.inject(carrier)
+    if len(carrier) > 1:
+        for name in ("baggage", "tracestate"):
+            if sum(map(len, carrier.values())) > _MAX_HEADER_CHARS:
+                carrier.pop(name, None)
     return carrier
 
 

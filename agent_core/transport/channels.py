@@ -43,12 +43,13 @@ class Line:
 
 
 class _OfLoop:
-    """What belongs to one event loop: its lines by target, and the channels that it is closing."""
+    """What belongs to one event loop: its lines by target, those that leave, and the channels that it is closing."""
 
-    __slots__ = ("closing", "lines")
+    __slots__ = ("closing", "leaving", "lines")
 
     def __init__(self) -> None:
         self.lines: dict[str, Line] = {}
+        self.leaving: set[Line] = set()
         self.closing: set[asyncio.Task[None]] = set()
 
 
@@ -76,17 +77,26 @@ class Channels:
             return True
         return line.channel.get_state() is not grpc.ChannelConnectivity.TRANSIENT_FAILURE
 
+    def unary_only(self, instance: Instance) -> bool:
+        """Whether the instance is known not to serve InvokeStream."""
+        line = self._here().lines.get(instance.target)
+        return line is not None and line.unary_only
+
     def retain(self, targets: AbstractSet[str]) -> None:
         """Close the channels to every other target of this loop, each once its calls have ended."""
-        lines = self._here().lines
-        for target in lines.keys() - targets:
-            lines.pop(target).leave()
+        here = self._here()
+        here.leaving = {line for line in here.leaving if line.in_flight}
+        for target in here.lines.keys() - targets:
+            line = here.lines.pop(target)
+            here.leaving.add(line)
+            line.leave()
 
     async def close(self) -> None:
         """Close all channels of the running loop; calls under way on them fail."""
         here = self._loops.pop(asyncio.get_running_loop(), None)
         if here is not None:
-            await asyncio.gather(*(line.channel.close() for line in here.lines.values()), *here.closing)
+            lines = (*here.lines.values(), *here.leaving)
+            await asyncio.gather(*(line.channel.close() for line in lines), *here.closing)
 
     def _here(self) -> _OfLoop:
         loop = asyncio.get_running_loop()

@@ -14,12 +14,12 @@ from opentelemetry import context as otel_context
 from opentelemetry import propagate
 from opentelemetry.trace import SpanKind
 
-from agent_core.domain.call import CallContext, Invoke, Principal, SkillCall
+from agent_core.domain.call import CallContext, Invoke, Principal, SkillCall, new_run_id, nobody_listens
 from agent_core.domain.errors import CallError, ConfigError, InvalidArgumentsError, SkillmeshError, TryLaterError
-from agent_core.domain.events import Event
 from agent_core.domain.ports import CatalogueSource, Emit
 from agent_core.domain.skill import Catalogue, Skill
 from agent_core.telemetry.spans import current_trace_id, span
+from agent_core.transport.mesh_texts import check_texts
 from agent_core.transport.plain_grpc import make_server
 from agent_core.transport.wire import result_to_pb
 from skillmesh import conventions, status
@@ -30,6 +30,8 @@ from skillmesh.v1 import mesh_service_pb2 as pb
 
 NO_DEADLINE_SECONDS: Final = 60.0
 MAX_CONCURRENT_CALLS: Final = 256
+_OTHER_RPCS: Final = 64  # health and reflection, which must answer when no more calls are taken
+_OVERLOADED_RETRY_SECONDS: Final = 0.2
 _MARGIN_SHARE: Final = 0.05
 _MAX_MARGIN_SECONDS: Final = 0.1
 _SPAN: Final = f"{conventions.MESH_SERVICE}/Call"
@@ -37,17 +39,21 @@ _SPAN: Final = f"{conventions.MESH_SERVICE}/Call"
 _Context = grpc.aio.ServicerContext[pb.CallRequest, pb.CallResponse]
 
 
-def _ignore(_event: Event) -> None:
-    pass
-
-
 class MeshServicer:
-    """Serves MeshService around the call path; `emit` takes the events of its calls."""
+    """Serves MeshService around the call path, `most` calls at a time; `emit` takes the events of its calls."""
 
-    def __init__(self, invoke: Invoke, source: CatalogueSource, emit: Emit = _ignore) -> None:
+    def __init__(
+        self,
+        invoke: Invoke,
+        source: CatalogueSource,
+        emit: Emit = nobody_listens,
+        *,
+        most: int = MAX_CONCURRENT_CALLS,
+    ) -> None:
         self._invoke = invoke
         self._source = source
         self._emit = emit
+        self._free = most
 
     async def Call(self, request: pb.CallRequest, context: _Context) -> pb.CallResponse:  # noqa: N802  # the wire's name
         attributes = {conventions.RPC_SYSTEM: "grpc", conventions.RPC_METHOD: _SPAN}
@@ -72,6 +78,17 @@ class MeshServicer:
         raise AssertionError("abort raises")
 
     async def _call(self, request: pb.CallRequest, context: _Context) -> pb.CallResponse:
+        if not self._free:
+            sentence = "The core runs as many calls as it takes at a time."
+            raise TryLaterError(ErrorKind.OVERLOADED, sentence, retry_after=_OVERLOADED_RETRY_SECONDS)
+        self._free -= 1
+        try:
+            return await self._run(request, context)
+        finally:
+            self._free += 1
+
+    async def _run(self, request: pb.CallRequest, context: _Context) -> pb.CallResponse:
+        check_texts(request)
         skill = _resolve(self._source.catalogue, request)
         call_id = request.call_id or uuid.uuid4().hex
         call = SkillCall(
@@ -92,7 +109,7 @@ class MeshServicer:
     def _context(self, request: pb.CallRequest, context: _Context) -> CallContext:
         principal = request.principal
         return CallContext(
-            run_id=request.run_id,
+            run_id=request.run_id or new_run_id(),
             deadline=time.monotonic() + _budget(context),
             principal=Principal(principal.subject, tuple(principal.roles)),
             emit=self._emit,
@@ -115,7 +132,7 @@ class MeshServer:
 
     async def start(self, host: str, port: int) -> int:
         """Serve, and return the port bound, which is `port` unless that is 0. Raises ConfigError."""
-        server = make_server(self._options, MAX_CONCURRENT_CALLS)
+        server = make_server(self._options, MAX_CONCURRENT_CALLS + _OTHER_RPCS)
         add_mesh_service(server, self._servicer)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, server)
         reflection.enable_server_reflection(

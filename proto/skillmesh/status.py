@@ -100,7 +100,8 @@ def _details(error: grpc.aio.AioRpcError) -> tuple[str | None, float | None, tup
             elif detail.Is(RetryInfo.DESCRIPTOR):
                 retry = RetryInfo()
                 detail.Unpack(retry)
-                retry_after = max(0.0, retry.retry_delay.ToTimedelta().total_seconds())
+                delay = retry.retry_delay  # not by its ToTimedelta, which a large one overflows
+                retry_after = max(0.0, (delay.seconds * 1_000_000_000 + delay.nanos) / 1e9)
             elif detail.Is(BadRequest.DESCRIPTOR):
                 bad = BadRequest()
                 detail.Unpack(bad)

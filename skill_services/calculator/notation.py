@@ -70,6 +70,8 @@ _WORDS: Final[tuple[tuple[re.Pattern[str], str], ...]] = tuple(
         (r"\s*(?:plus|加上|加)\s*", " + "),
         (r"\s*(?:minus|减去|减)\s*", " - "),
         (r"\s*\b(?:modulo|mod)\b(?!\s*\()\s*|\s*取余数?\s*", " % "),
+        # only where an angle is meant: elsewhere a degree may be one of temperature
+        (rf"\b(sin|cos|tan)\s*\(\s*(-?{_NUMBER})\s*(?:degrees?|deg|°|度)\s*\)", r"\1(radians(\2))"),
         (rf"(?:the )?square root of\s*({_NUMBER})", r"sqrt(\1)"),
         (rf"({_NUMBER})\s*的平方根", r"sqrt(\1)"),
         (rf"({_NUMBER})\s*(?:percent|％)", r"\1%"),

@@ -133,6 +133,8 @@ def _weekday(match: re.Match[str]) -> str:
 _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = (
     (re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})[日号]?"), lambda m: f" {m[1]}-{int(m[2]):02}-{int(m[3]):02} "),
     (re.compile(r"(?<!\d)(\d{1,2})月(\d{1,2})[日号]"), lambda m: f" month-day {int(m[1]):02}-{int(m[2]):02} "),
+    (re.compile(r"(\d{4})年(\d{1,2})月(?:份)?(?!\d)"), lambda m: f" whole-month {int(m[2]):02} {m[1]} "),
+    (re.compile(r"(?<!\d)(\d{1,2})月(?:份)?$"), lambda m: f" whole-month {int(m[1]):02} "),
     (re.compile(r"(\d+)?个?半(?:个)?(?:小时|钟头)"), _half),
     (re.compile(r"(\d+)刻钟"), lambda m: f"{int(m[1]) * 15}分钟"),
     (re.compile(rf"(\d+(?:\.\d+)?|好几|几|数|若干)\s*个?{_UNIT}(?:钟)?(?:之前|以前|前)"), _span("", " ago")),

@@ -25,6 +25,13 @@ _DAY_OFFSETS: Final = {
 }
 _AGO: Final = re.compile(r"(?:(\d{1,4}) days? ago|in (\d{1,4}) days?)")
 _MONTH_DAY: Final = re.compile(r"month-day (\d\d)-(\d\d)")
+_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH: Final = re.compile(
+    r"(?:in |during )?(?:the month of )?"
+    r"(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?(?:,? (?:of )?(\d{4}))?"
+    r"|whole-month (0[1-9]|1[0-2])(?: (\d{4}))?"
+)
 _ISO: Final = re.compile(r"(?:on )?(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
 _TIME: Final = re.compile(
     r"(?:\bat )?(?<![\d:.-])"
@@ -109,6 +116,17 @@ def period(relation: str, unit: str, now: datetime) -> tuple[datetime, datetime]
     months = 12 if unit == "year" else 1
     first = midnight.replace(day=1, month=1 if unit == "year" else now.month)
     return shift_months(first, step * months), shift_months(first, (step + 1) * months)
+
+
+def month(text: str, now: datetime) -> tuple[datetime, datetime] | None:
+    """`June 2025`; without a year the latest June that has begun. None where `text` names no month alone."""
+    match = _MONTH.fullmatch(text)
+    if not match:
+        return None
+    number = int(match[3]) if match[3] else _MONTHS.index(match[1][:3]) + 1
+    year = int(match[2] or match[4] or 0) or now.year - (number > now.month)
+    first = datetime(year, number, 1)
+    return first, shift_months(first, 1)
 
 
 def shift_months(moment: datetime, months: int) -> datetime:

@@ -73,7 +73,7 @@ class _Reader:
             return self._now, None, ""
         if iso := _iso_instant(original):
             return self._instant(iso)
-        for read in (self._between, self._since, self._rolling, self._period):
+        for read in (self._between, self._since, self._rolling, self._period, self._month):
             found = read(text)
             if found:
                 return found
@@ -139,6 +139,10 @@ class _Reader:
             return None
         start, end = days.period(match[1], match[2], self._wall)
         return self._range(start, end)
+
+    def _month(self, text: str) -> tuple[datetime, datetime | None, str] | None:
+        found = days.month(text, self._wall)
+        return self._range(*found) if found else None
 
     def _relative(self, text: str) -> tuple[datetime, datetime | None, str] | None:
         """`5 minutes ago`: hours and less are exact time, days and more are wall-clock time."""
@@ -216,4 +220,6 @@ def _dateparser(text: str, base: datetime) -> datetime | None:
     if not re.search(r"[a-z\u4e00-\u9fff]|\d[-/.:]\d", text):
         return None  # it would take a bare number for a day or a Unix time
     with _PARSER_LOCK:
-        return parse(text, languages=["en", "zh"], settings={"RELATIVE_BASE": base, "PREFER_DATES_FROM": "past"})
+        # What a date lacks would be taken from today, however odd the rest is: `Q3 2025` as a day of August.
+        settings = {"RELATIVE_BASE": base, "PREFER_DATES_FROM": "past", "REQUIRE_PARTS": ["day", "month"]}
+        return parse(text, languages=["en", "zh"], settings=settings)

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails, SchemaError
 
 from skill_services.sdk.content import ABSENT
 from skill_services.sdk.errors import SkillDefinitionError
-from skill_services.sdk.schema import Schema, plain
+from skill_services.sdk.schema import Schema, closed_throughout, plain
 from skill_services.sdk.validation import SchemaCheck, invalid_arguments, parse_arguments
 from skill_services.sdk.wording import path_of, shown
 from skillmesh.status import Violation
@@ -31,7 +31,7 @@ class ArgumentReader:
         model, raw = _model_and_schema(self._names, visible)
         self._validator = model.__pydantic_validator__
         self.schema = _visible_schema(raw, model, self._names, descriptions)
-        self._check = SchemaCheck(self.schema)
+        self._check = SchemaCheck(closed_throughout(raw))
 
     def read(self, skill: str, data: bytes) -> dict[str, object]:
         """Raises CallFailedError (INVALID_ARGUMENTS) with every violation."""

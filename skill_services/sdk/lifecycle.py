@@ -181,6 +181,7 @@ def _runtime_options(settings: ServiceSettings) -> RuntimeOptions:
         threads=settings.threads,
         max_message_bytes=settings.max_message_bytes,
         operator_defaults=settings.skill_defaults,
+        prerequisite_interval=settings.prerequisite_interval,
     )
 
 

@@ -81,6 +81,8 @@ def to_json(skill: str, value: object) -> bytes:
     except (TypeError, ValueError) as error:
         return _slowly(skill, value, error)
     if b"null" in data:  # orjson writes null for what is not finite
+        if b'"null":' in data:
+            _refuse_keys_not_finite(skill, value, "")
         _refuse_not_finite(skill, _tree(skill, value, None) if rich.seen else value)
     return data
 
@@ -108,6 +110,8 @@ class _RichValues:
     def __call__(self, value: object) -> object:
         if isinstance(value, bytes | bytearray | memoryview):
             raise TypeError("bytes are no JSON; return a Blob(data, mime_type)")
+        if isinstance(value, Iterator):  # what is read here would be missing where the value is looked at again
+            raise TypeError("an iterator can be read only once; return a list of what it yields")
         self.seen = True
         return to_jsonable_python(value, inf_nan_mode="constants")
 
@@ -135,6 +139,17 @@ def _refuse_not_finite_in(skill: str, tree: object) -> None:
     for path, number in _leaves(tree, ""):
         if isinstance(number, float) and not math.isfinite(number):
             raise _bad(skill, f"{path or 'the value'} is {number}, which JSON cannot say; return None or leave it out")
+
+
+def _refuse_keys_not_finite(skill: str, value: object, path: str) -> None:
+    if isinstance(value, list | tuple):
+        for index, inner in enumerate(value):
+            _refuse_keys_not_finite(skill, inner, f"{path}[{index}]")
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if isinstance(key, float) and not math.isfinite(key):
+                raise _bad(skill, f"{path or 'the value'} has the key {key}, which JSON cannot say; leave it out")
+            _refuse_keys_not_finite(skill, inner, f"{path}.{key}" if path else str(key))
 
 
 def _tree(skill: str, value: object, error: Exception | None) -> object:

@@ -1,10 +1,12 @@
 """The JSON Schema of what a function returns, where its annotation names fields."""
 
+import typing
 from collections.abc import Callable
 from dataclasses import is_dataclass
-from typing import Any, Final, NotRequired, Required, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Final, NotRequired, get_type_hints
 
-from pydantic import BaseModel, Field, PydanticUserError, TypeAdapter, create_model
+from pydantic import BaseModel, PydanticUserError, TypeAdapter
+from typing_extensions import TypedDict, is_typeddict
 
 from skill_services.sdk.content import Blob, Json, Link, Output, Text
 from skill_services.sdk.errors import SkillDefinitionError
@@ -21,8 +23,8 @@ def output_schema(function: Callable[..., object]) -> Schema | None:
     if not (issubclass(returned, BaseModel) or is_dataclass(returned) or is_typeddict(returned)):
         return None
     try:
-        model = _model_of(returned) if is_typeddict(returned) else returned
-        return plain(TypeAdapter(model).json_schema(mode="serialization"))
+        accepted = _extended(returned) if typing.is_typeddict(returned) else returned
+        return plain(TypeAdapter(accepted).json_schema(mode="serialization"))
     except (PydanticUserError, TypeError, ValueError) as error:
         reason = str(error).split("\n", 1)[0]
         raise SkillDefinitionError(
@@ -30,11 +32,9 @@ def output_schema(function: Callable[..., object]) -> Schema | None:
         ) from None
 
 
-def _model_of(typed_dict: type) -> type[BaseModel]:
-    """The same fields as a model: before Python 3.12 pydantic refuses the standard library's TypedDict."""
+def _extended(typed_dict: Any) -> Any:  # noqa: ANN401  # the types of TypedDicts have no type
+    """The same fields as typing_extensions has it: before Python 3.12 pydantic refuses the standard library's."""
     optional: frozenset[str] = getattr(typed_dict, "__optional_keys__", frozenset())
-    fields: dict[str, Any] = {}
-    for name, hint in get_type_hints(typed_dict, include_extras=True).items():
-        own = get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint
-        fields[name] = (own, Field(default_factory=lambda: None)) if name in optional else (own, ...)
-    return create_model(typed_dict.__name__, **fields)
+    hints = get_type_hints(typed_dict).items()
+    fields = {name: NotRequired[hint] if name in optional else hint for name, hint in hints}
+    return TypedDict(typed_dict.__name__, fields)  # type: ignore[operator]  # fields that are known at run time only

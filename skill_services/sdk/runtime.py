@@ -180,7 +180,9 @@ class Runtime:
             if is_ours(error):
                 raise
             raise crashed(skill.name, request.call_id, error) from None
-        except (Exception, SystemExit, BaseExceptionGroup) as error:  # noqa: BLE001  # the author's; logged and told
+        except BaseException as error:  # the author's; logged and told
+            if isinstance(error, GeneratorExit) and not skill.blocking:  # this very coroutine is being closed
+                raise
             if limit.expired() and isinstance(error, TimeoutError):
                 context.mark_cancelled()
                 raise too_late(skill.name, seconds) from None

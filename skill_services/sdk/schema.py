@@ -8,6 +8,7 @@ from skill_services.sdk.errors import SkillDefinitionError
 
 _NOISE: Final = frozenset({"title", "$defs", "definitions", "discriminator", "$schema", "$id", "$comment", "$ref"})
 _NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas"})
+_DEFINED: Final = frozenset({"$defs", "definitions"})
 _LISTED: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _NESTED: Final = frozenset(
     {
@@ -18,6 +19,7 @@ _NESTED: Final = frozenset(
 _COMPOSED: Final = frozenset(
     {"additionalProperties", "unevaluatedProperties", "patternProperties", "allOf", "anyOf", "oneOf", "if", "$ref"}
 )
+_JUDGING: Final = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"})
 _MAX_NODES: Final = 10_000
 
 Schema = dict[str, object]
@@ -26,13 +28,30 @@ Schema = dict[str, object]
 def plain(schema: Mapping[str, object], *, close: bool = False) -> Schema:
     """The schema with its local references inlined and its noise left out.
 
-    A type that contains itself is cut at its first recurrence to a generic value with a note; validation by the
-    original type still applies to what is inside. With `close`, an object with properties takes no others unless it
-    says so.
+    A type that contains itself is cut at its first recurrence to a generic value with a note; arguments are checked
+    by the schema with its references (`closed_throughout`), so that the same rules hold inside. With `close`, an object
+    with properties takes no others unless it says so.
 
     Raises SkillDefinitionError for a reference that leads nowhere or out of the schema, and where inlining explodes.
     """
     return _Inliner(schema, close=close).inline(schema, ())
+
+
+def closed_throughout(schema: Mapping[str, object]) -> Schema:
+    """The schema with its references, where each object with properties takes no others unless it says so."""
+    own: Schema = {}
+    for key, value in schema.items():
+        if key in _NAMED | _DEFINED and isinstance(value, Mapping):
+            own[key] = {name: _closed(inner) for name, inner in value.items()}
+        elif key in _LISTED and isinstance(value, list):
+            own[key] = [_closed(inner) for inner in value]
+        else:
+            own[key] = _closed(value) if key in _NESTED else value
+    return own if "properties" not in own else {"additionalProperties": False, **own}
+
+
+def _closed(schema: object) -> object:
+    return closed_throughout(schema) if isinstance(schema, Mapping) else schema
 
 
 def closed_at_top(schema: Schema) -> Schema:
@@ -40,6 +59,23 @@ def closed_at_top(schema: Schema) -> Schema:
     if _COMPOSED & schema.keys():
         return schema
     return {**schema, "properties": schema.get("properties", {}), "additionalProperties": False}
+
+
+def takes_anything(schema: object) -> bool:
+    """Whether some place of the schema takes a value of any type, so that a number there is not looked at."""
+    if not isinstance(schema, Mapping):
+        return schema is True
+    kinds = schema.get("type", ())
+    if not _JUDGING & schema.keys():
+        return True
+    if "object" in kinds and "additionalProperties" not in schema:
+        return True
+    if "array" in kinds and "items" not in schema and "maxItems" not in schema:
+        return True
+    inner = [value for key in schema.keys() & (_NAMED | _DEFINED) for value in schema[key].values()]
+    inner += [value for key in schema.keys() & _LISTED for value in schema[key]]
+    inner += [schema[key] for key in schema.keys() & _NESTED]
+    return any(takes_anything(value) for value in inner)
 
 
 def depth_of(value: object) -> int:

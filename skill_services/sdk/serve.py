@@ -1,6 +1,7 @@
 """The entry of a skill process: settings, logging, event loop, exit code."""
 
 import asyncio
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -15,6 +16,7 @@ from skill_services.sdk.skill import BaseSkill
 
 _EXIT_WRONG_SETTINGS: Final = 2
 _EXIT_CANNOT_START: Final = 1
+_EXIT_INTERRUPTED: Final = 128 + signal.SIGINT
 
 
 def serve(
@@ -25,8 +27,8 @@ def serve(
     Settings come from the environment unless given. A second signal ends the process at once.
 
     Raises:
-        SystemExit: 2 where a setting, the name or a skill's declaration is wrong, 1 where the port cannot be opened;
-            stderr has a sentence for each problem.
+        SystemExit: 2 where a setting, the name or a skill's declaration is wrong, 1 where the port cannot be opened,
+            130 where it is interrupted before it serves; stderr has a sentence for each problem.
     """
     try:
         settings = settings or load_settings()
@@ -40,6 +42,8 @@ def serve(
         _say_and_exit((str(error),), _EXIT_WRONG_SETTINGS)
     except PortError as error:
         _say_and_exit((str(error),), _EXIT_CANNOT_START)
+    except KeyboardInterrupt:  # Ctrl-C before the service itself listens to it
+        raise SystemExit(_EXIT_INTERRUPTED) from None
 
 
 async def run_service(

@@ -57,6 +57,7 @@ class ServiceSettings(BaseSettings):
     grace_seconds: float = Field(default=10.0, ge=0, le=3_600)
     drain_seconds: float = Field(default=0.5, ge=0, le=300)
     threads: int = Field(default=8, ge=1, le=1_024)
+    prerequisite_interval: float = Field(default=5.0, ge=0.1, le=3_600)
     skill_defaults: Annotated[dict[str, dict[str, object]], NoDecode] = Field(default_factory=dict)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     parent_pid: int | None = Field(default=None, ge=1)

@@ -56,6 +56,19 @@ async def test_the_channel_of_an_instance_that_left_closes_once_its_calls_have_e
         core.channels.retain(frozenset())
 
 
+async def test_closing_all_channels_closes_one_that_waits_for_its_calls_as_well() -> None:
+    async with scripted_skill() as process, running_core() as core:
+        call = asyncio.create_task(core.call(scripted("hang", process.instance()), seconds=5.0))
+        line = core.channels.line(process.instance())
+        await eventually(lambda: line.in_flight == 2)
+        core.channels.retain(frozenset())
+        await core.channels.close()
+        assert line.channel.get_state() is SHUTDOWN
+        call.cancel()
+        await asyncio.wait([call])
+        line.release()
+
+
 async def test_a_channel_closed_under_a_call_is_an_unavailable_skill_and_no_cancellation() -> None:
     async with scripted_skill() as process, running_core() as core:
         call = asyncio.create_task(core.call(scripted("hang", process.instance()), seconds=0.5))
@@ -80,14 +93,14 @@ async def test_a_restarted_skill_is_reached_soon_after_it_is_back() -> None:
                 assert caught.value.kind in {ErrorKind.CONNECT_FAILED, ErrorKind.UNAVAILABLE, ErrorKind.BREAKER_OPEN}
         async with scripted_skill("--port", str(port)) as second:
             assert second.port == port
-            core.breakers.retry_now("scripted")
+            core.breakers.retry_now("scripted.echo")
             back = time.monotonic()
             while True:
                 try:
                     await core.call(skill, seconds=1.0)
                     break
                 except CallError:
-                    core.breakers.retry_now("scripted")
+                    core.breakers.retry_now("scripted.echo")
                     assert time.monotonic() - back < 3.0
                     await asyncio.sleep(0.05)
 

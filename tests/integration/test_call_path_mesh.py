@@ -13,10 +13,11 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from opentelemetry.trace import INVALID_SPAN_CONTEXT, SpanKind
 
-from agent_core.domain.call import CallContext, SkillCall, SkillResult
+from agent_core.domain.call import CallContext, ResultStatus, SkillCall, SkillResult
 from agent_core.domain.errors import ConfigError, InvalidArgumentsError, RegistryError, TryLaterError, Violation
 from agent_core.domain.events import CallFinished
 from agent_core.transport.mesh_server import MeshServer, MeshServicer
+from agent_core.transport.mesh_texts import MAX_ID_CHARS, MAX_ROLES, MAX_TOKEN_CHARS
 from skillmesh import conventions, status
 from skillmesh.digests import arguments_digest, result_digest
 from skillmesh.errors import ErrorKind
@@ -117,6 +118,61 @@ async def test_what_cannot_be_called_is_refused_with_a_reason(process: ScriptedP
         nested = await refused(stub, pb.CallRequest(skill="abort", arguments=b'{"kind":"prerequisite_unmet"}'))
         assert nested.kind is ErrorKind.PREREQUISITE_UNMET
         assert not [one for one in core.of(CallFinished) if one.status == "success"]
+
+
+async def test_a_call_without_a_run_gets_one_by_which_its_trace_is_found(process: ScriptedProcess) -> None:
+    async with mesh(process) as (core, stub, _):
+        with recorded_spans() as spans:
+            seen = orjson.loads((await stub.call(pb.CallRequest(skill="show"))).result.structured)
+        assert seen["run_id"].startswith("run-")
+        assert attribute(spans.one("execute_tool show"), conventions.ATTR_RUN_ID) == seen["run_id"]
+        assert {one.run_id for one in core.of(CallFinished)} == {seen["run_id"]}
+
+
+async def test_what_a_caller_says_of_itself_is_bounded_and_printable(process: ScriptedProcess) -> None:
+    long, token = "x" * (MAX_ID_CHARS + 1), "t" * (MAX_TOKEN_CHARS + 1)
+    texts = ("call_id", "run_id", "session_id", "idempotency_key", "time_zone", "locale")
+    async with mesh(process) as (_, stub, _channel):
+        everything = pb.CallRequest(
+            skill="echo",
+            principal=Principal(subject="a\nb", roles=["r"] * (MAX_ROLES + 1)),
+            principal_token=token,
+            approval_token=token,
+        )
+        for name in texts:
+            setattr(everything, name, long)
+        refusal = await refused(stub, everything)
+        assert refusal.kind is ErrorKind.INVALID_ARGUMENTS
+        named = {one.path for one in refusal.violations}
+        assert named == {*texts, "principal.subject", "principal.roles", "principal_token", "approval_token"}
+        for roles in ([long], ["a\x1b[2J"]):
+            one = await refused(stub, pb.CallRequest(skill="echo", principal=Principal(roles=roles)))
+            assert [violation.path for violation in one.violations] == ["principal.roles"]
+
+
+async def test_a_full_core_says_when_to_come_back_and_stays_healthy() -> None:
+    held, entered = asyncio.Event(), asyncio.Event()
+
+    async def hold(_call: SkillCall, _context: CallContext) -> SkillResult:
+        entered.set()
+        await held.wait()
+        return SkillResult(ResultStatus.SUCCESS, b"1")
+
+    server = MeshServer(MeshServicer(hold, FixedCatalogue(scripted("echo")), most=1))
+    port = await server.start("127.0.0.1", 0)
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        stub = MeshServiceStub(channel)
+        first = asyncio.ensure_future(stub.call(pb.CallRequest(skill="echo"), timeout=10.0))
+        await entered.wait()
+        full = await refused(stub, pb.CallRequest(skill="echo"))
+        assert (full.kind, full.retry_after) == (ErrorKind.OVERLOADED, 0.2)
+        health: Any = health_pb2_grpc.HealthStub(channel)
+        reply = await health.Check(health_pb2.HealthCheckRequest(service=conventions.MESH_SERVICE))
+        assert reply.status == health_pb2.HealthCheckResponse.SERVING
+        held.set()
+        assert (await first).result.structured == b"1"
+        assert (await stub.call(pb.CallRequest(skill="echo"), timeout=5.0)).result.structured == b"1"
+    await server.stop(0)
 
 
 async def test_a_passed_deadline_comes_back_before_the_callers_own(process: ScriptedProcess) -> None:

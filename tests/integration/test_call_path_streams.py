@@ -13,7 +13,7 @@ from agent_core.domain.events import CallProgressed
 from skillmesh.errors import ErrorKind
 from tests.support.call_path import running_core, scripted
 from tests.support.eventually import eventually
-from tests.support.recorded_spans import recorded_spans
+from tests.support.recorded_spans import attribute, recorded_spans
 from tests.support.scripted_process import ScriptedProcess, scripted_skill
 
 LONG = 10.0
@@ -45,7 +45,8 @@ async def test_the_client_span_covers_the_whole_stream(process: ScriptedProcess)
     async with running_core() as core:
         with recorded_spans() as spans:
             await core.call(scripted("stream_steps", process.instance(), timeout=LONG), b'{"count":3,"seconds":0.1}')
-        span = spans.one("skillmesh.v1.SkillService/Invoke")
+        span = spans.one("skillmesh.v1.SkillService/InvokeStream")
+        assert attribute(span, "rpc.method") == "skillmesh.v1.SkillService/InvokeStream"
         assert span.start_time is not None
         assert span.end_time is not None
         assert span.end_time - span.start_time > 0.3e9

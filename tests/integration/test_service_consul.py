@@ -149,7 +149,9 @@ async def test_a_heartbeat_keeps_a_ttl_check_passing_and_its_end_is_seen(consul:
 
 async def test_a_prerequisite_that_changes_is_told_to_consul(consul: ConsulAgent, tmp_path: Path) -> None:
     flag = tmp_path / "flag"
-    async with demo_service(**registering(consul, DEMO_FLAG=str(flag))) as service:
+    async with demo_service(
+        **registering(consul, DEMO_FLAG=str(flag), SKILLMESH_PREREQUISITE_INTERVAL="0.2")
+    ) as service:
         before = (await until_passing(consul))["Service"]["Meta"]["skillmesh_fingerprint"]
         flag.touch()
 

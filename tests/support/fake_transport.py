@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from agent_core.domain.call import CallContext, ResultStatus, SkillCall, SkillResult
 from agent_core.domain.errors import CallError
 from agent_core.domain.skill import Instance
+from skillmesh.conventions import SKILL_SERVICE
 from skillmesh.errors import ErrorKind
 
 Outcome = SkillResult | CallError | ErrorKind | bytes
@@ -35,6 +36,9 @@ class FakeTransport:
     hold: asyncio.Event | None = None
     sent: list[Sent] = field(default_factory=list)
     arrived: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
+
+    def method(self, call: SkillCall, instance: Instance, context: CallContext) -> str:
+        return f"{SKILL_SERVICE}/Invoke"
 
     async def send(self, call: SkillCall, instance: Instance, context: CallContext, timeout: float) -> SkillResult:
         self.sent.append(Sent(call, instance, context, timeout))

@@ -28,6 +28,7 @@ from skillmesh.stubs import add_skill_service
 from skillmesh.v1 import result_pb2 as results
 from skillmesh.v1 import skill_pb2 as skills
 from skillmesh.v1 import skill_service_pb2 as pb
+from tests.support.fast_loop import fast_loop
 
 Context = Any
 """grpc.aio.ServicerContext of whichever method was called."""
@@ -271,8 +272,10 @@ def main() -> None:
     parser.add_argument("--max-message-bytes", type=int, default=conventions.MAX_MESSAGE_BYTES)
     parser.add_argument("--no-stream", action="store_true", help="answer InvokeStream with UNIMPLEMENTED")
     parser.add_argument("--commits", help="file that gets one line, the idempotency key, for each effect")
+    parser.add_argument("--uvloop", action="store_true", help="as in production, where it is installed")
     options = parser.parse_args()
-    asyncio.run(_serve(options) if options.mode == "grpc" else _raw(options))
+    with asyncio.Runner(loop_factory=fast_loop() if options.uvloop else None) as runner:
+        runner.run(_serve(options) if options.mode == "grpc" else _raw(options))
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ async def demo_service(**variables: str) -> AsyncIterator[ServiceProcess]:
         "-m",
         "tests.support.demo_service",
         cwd=_ROOT,
-        env={**inherited, "SKILLMESH_REGISTER": "false", **variables},
+        env={**inherited, "SKILLMESH_REGISTER": "false", "SKILLMESH_DRAIN_SECONDS": "0", **variables},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,

@@ -1,6 +1,7 @@
 """The collector: an OTLP/HTTP receiver and the questions one may ask it, in this process and over HTTP."""
 
 import asyncio
+import math
 import zlib
 from collections.abc import Callable
 from typing import Final
@@ -152,6 +153,7 @@ def _unpacked(request: web.Request, body: bytes) -> bytes:
 def _wait(request: web.Request) -> float:
     """Seconds to wait for a complete trace: `?wait=2.0`, none by default."""
     try:
-        return min(max(float(request.query.get("wait", "0")), 0.0), MAX_WAIT_SECONDS)
+        seconds = float(request.query.get("wait", "0"))
     except ValueError:
         return 0.0
+    return min(max(seconds, 0.0), MAX_WAIT_SECONDS) if math.isfinite(seconds) else 0.0

@@ -47,12 +47,15 @@ class SpanStore:
         """Keep a span (once, however often it comes); False where its trace is full."""
         trace = self._traces.get(span.trace_id)
         if trace is None:
+            if size > self._max_bytes:
+                self.dropped += 1
+                return False
             trace = self._traces[span.trace_id] = _Trace()
         else:
             self._traces.move_to_end(span.trace_id)
         if span.span_id in trace.spans:
             return True
-        if len(trace.spans) >= self._max_spans or size > self._max_bytes:
+        if len(trace.spans) >= self._max_spans or trace.size + size > self._max_bytes:
             trace.dropped += 1
             self.dropped += 1
             return False

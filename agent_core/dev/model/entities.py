@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 
 from agent_core.dev.model.found import CJK, Found, before
-from agent_core.dev.model.lexicon import STOP_WORDS
+from agent_core.dev.model.lexicon import HAN_STOP, STOP_WORDS
 from agent_core.dev.model.words import located
 
 _QUOTED = re.compile(
@@ -37,6 +37,7 @@ _VALUE_BEFORE = re.compile(
     r"(?:\b(?:the|a|an|this|my|our)\s+|^|[^\x00-\x7f]\s*)(?P<value>[A-Za-z0-9][\w.@-]*)\s*(?:的\s*)?$",
     re.ASCII | re.IGNORECASE,
 )
+_HAN_QUALIFIER = re.compile(rf"(?P<value>(?:(?![{''.join(sorted(HAN_STOP))}些种类出])[{CJK}]){{2,4}})(?:的)?$")
 _END_OF_NAME = STOP_WORDS | {"right", "now", "today", "tomorrow", "yesterday", "tonight", "time", "weather", "?"}
 
 
@@ -145,6 +146,18 @@ def beside_words(text: str, words: Collection[str]) -> list[Found[str]]:
             start = max(0, word.start - len(preceding.string)) + preceding.start("value")
             ahead.append(Found(preceding["value"], start, start + len(preceding["value"])))
     return after + ahead
+
+
+def qualifiers(text: str, words: Collection[str]) -> list[Found[str]]:
+    """What stands right before one of `words`: `the pressure units` -> pressure, `哪些重量单位` -> 重量."""
+    found = []
+    for word in located(text):
+        lead = before(text, word.start)
+        match = (_VALUE_BEFORE if text[word.start].isascii() else _HAN_QUALIFIER).search(lead)
+        if word.value in words and match and _names_something(match["value"], words):
+            start = word.start - len(lead) + match.start("value")
+            found.append(Found(match["value"], start, start + len(match["value"])))
+    return found
 
 
 def _names_something(value: str, words: Collection[str]) -> bool:

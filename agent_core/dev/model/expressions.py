@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agent_core.dev.model import numbers
+from agent_core.dev.model import formulas, numbers
 from agent_core.dev.model.found import Found
 
+MAX_EXPRESSIONS = 64
 MAX_EXPRESSION_TOKENS = 120
 
 _OPERAND, _OPERATOR, _POSTFIX, _OPEN, _CLOSE, _COMMA = range(6)
@@ -66,17 +67,30 @@ class _Token:
 
 
 def find(text: str) -> list[Found[str]]:
-    """The expressions of `text`: at least one operation each, balanced, numbers without commas."""
+    """The expressions of `text`: at least one operation each, balanced, numbers without commas.
+
+    One that stands in a formula with parts unknown here is given as the whole of it, as written.
+    """
     found: list[Found[str]] = []
+    seen = tried = 0
     for run in _runs(text):
         first = 0
-        while first < len(run):
+        while first < len(run) and tried < MAX_EXPRESSIONS:
             length = _longest(run[first : first + MAX_EXPRESSION_TOKENS])
             kept = run[first : first + length]
-            if kept:
-                found.append(Found(_render(kept), kept[0].start, kept[-1].end))
             first += length or 1
+            if kept and kept[0].start >= seen:
+                tried += 1
+                span, clear = formulas.whole(text, kept[0].start, kept[-1].end)
+                found += [_in_full(text, kept, span)] if clear else []
+                seen = span[1]
     return found
+
+
+def _in_full(text: str, kept: list[_Token], span: formulas.Span) -> Found[str]:
+    """The expression; as it is written where it is part of a formula that is not understood as a whole."""
+    alone = span == (kept[0].start, kept[-1].end)
+    return Found(_render(kept) if alone else text[slice(*span)].strip(), *span)
 
 
 def _runs(text: str) -> Iterator[list[_Token]]:

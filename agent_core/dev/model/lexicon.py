@@ -80,6 +80,12 @@ medium 中号 中份
 large big 大号 大份
 service 服务
 port 端口
+average mean 平均 平均数 平均值 均值
+median 中位数
+deviation variance spread 标准差 方差
+maximum largest 最大值 最大
+minimum smallest 最小值 最小
+uptime 运行多久 运行了多久 运行时间 开机多久
 temperature_scale celsius fahrenheit 摄氏 华氏
 """
 
@@ -112,6 +118,8 @@ PHRASES: dict[str, str] = {
     "look up": "search",
     "look at": "check",
     "how much is": "calculate",
+    "how many": "count",
+    "多少条": "数量",
     "how far": "distance",
     "running": "process",
     "多少钱": "价格",

@@ -99,6 +99,9 @@ class _Planner:
                 return
             if before is not None:
                 steps[-1] = before
+            elif not strong and self._covered(step, last):
+                steps[-1] = replace(step, start=last.start)
+                return
         elif last.missing or last.tool is step.tool:
             wider = self._filled(last.tool, last.start, step.end)
             if wider.ready and (last.missing or (_extends(wider, last) and _extends(wider, step))):
@@ -125,12 +128,21 @@ class _Planner:
         if last.ready:
             if wider.ready and _extends(wider, last):
                 steps[-1] = wider
+            elif not strong and step.tool is None and self._covered(last, step):
+                steps[-1] = replace(last, end=step.end)
             elif step.tool is not None or strong or _ASKS.search(step.text):
                 steps.append(step)
         elif wider.ready or (not strong and wider.tool is last.tool and step.tool in (None, last.tool)):
             steps[-1] = wider
         else:
             steps.append(step)
+
+    def _covered(self, done: Step, loose: Step) -> bool:
+        """`the load` of `the load and uptime of the node`: what one call tells, too."""
+        reading = self._read(loose.start, loose.end)
+        if done.tool is None or not reading.words or left_over(done.tool.parameters, reading):
+            return False
+        return self._chooser.covers(done.tool, reading)
 
     def _solve(self, start: int, end: int) -> Step:
         reading = self._read(start, end)

@@ -258,7 +258,8 @@ def _name(parameter: Parameter, filling: Filling) -> str | None:
         tokens = [Found(m.group(), m.start(), m.end()) for m in re.finditer(r"[\w./@:-]+", text)] if pattern else []
         fitting = [t for t in tokens if _matches(pattern, t.value)]
         named = entities.proper_names(blank(text, [w for w in located(text) if w.value in filling.verbs]))
-        value = _next([*fitting, *named, *entities.after_preposition(text, "for of to with")], filling)
+        other = [*entities.after_preposition(text, "for of to with"), *entities.qualifiers(text, filling.verbs)]
+        value = _next([*fitting, *named, *other], filling)
     return value
 
 

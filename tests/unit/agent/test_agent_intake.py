@@ -1,6 +1,7 @@
 """What the model asks for becomes calls, or errors that say how to mend them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -110,6 +111,8 @@ def test_a_skill_is_shown_with_its_hint_and_built_once() -> None:
     assert spec.description == "Use when f is wanted.\n\nDates are ISO 8601."
     assert specs.of(skill("f", llm_hint="Dates are ISO 8601.")) is spec
     assert specs.of(skill("f", fingerprint="f2")) is not spec
+    elsewhere = skill("f", llm_hint="Times are UTC.")
+    assert specs.of(replace(elsewhere, service="other")).description.endswith("Times are UTC.")
 
 
 def test_results_are_called_data_and_the_last_turn_asks_for_an_answer() -> None:

@@ -63,6 +63,21 @@ async def test_a_fault_of_the_core_is_logged_and_shows_no_trace(caplog: pytest.L
     assert "ZeroDivisionError" in caplog.text
 
 
+class Nameless(ScriptedModel):
+    """A model that fails where nobody expects it: before the run has begun."""
+
+    @property
+    def name(self) -> str:
+        raise ZeroDivisionError("secret")
+
+
+async def test_a_fault_before_the_run_ends_it_as_well(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR, "agent_core.agent.loop"):
+        end = ending(await events_of(agent_loop(Nameless())))
+    assert (end.reason, "secret" in end.detail) == (FinishReason.FAILED, False)
+    assert "ZeroDivisionError" in caplog.text
+
+
 class Endless:
     """A model that says one thing and then waits to be cancelled."""
 

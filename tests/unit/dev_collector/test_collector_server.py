@@ -163,8 +163,14 @@ async def test_what_is_held_is_listed(collector: Collector, http: aiohttp.Client
         listed = await reply.json()
     assert listed["traces"] == [{"trace_id": TRACE, "runs": ["run-1"], "spans": 1}]
     assert (listed["dropped"], listed["bytes"]) == (0, collector.store.size)
-    async with http.get(f"{collector.base_url}/traces/{TRACE}?wait=soon") as reply:
-        assert (await reply.json())["complete"]
+    for wait in ("soon", "nan", "inf", "-1"):
+        async with http.get(f"{collector.base_url}/traces/{TRACE}?wait={wait}") as reply:
+            assert (await reply.json())["complete"]
+
+
+async def test_a_wait_that_is_no_number_is_no_wait(collector: Collector, http: aiohttp.ClientSession) -> None:
+    async with asyncio.timeout(5), http.get(f"{collector.base_url}/runs/unknown?wait=nan") as reply:
+        assert reply.status == 404
 
 
 async def test_a_collector_that_is_gone_or_something_else_is_said() -> None:

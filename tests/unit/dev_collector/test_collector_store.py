@@ -52,6 +52,14 @@ def test_bytes_are_bounded_and_the_newest_trace_stays() -> None:
     assert store.trace_ids() == (trace_id(5),)
     assert store.size == 60
     assert not store.add(record("2", trace_id=trace_id(5)), 101)
+    assert not store.add(record("1", trace_id=trace_id(6)), 101)
+    assert store.trace_ids() == (trace_id(5),)
+
+
+def test_the_bytes_of_one_trace_alone_are_bounded_and_what_was_refused_is_counted() -> None:
+    store = SpanStore(max_bytes=100)
+    assert [store.add(record(str(number)), 40) for number in range(1, 5)] == [True, True, False, False]
+    assert (store.size, store.dropped_of(TRACE), store.dropped) == (80, 2, 2)
 
 
 def test_the_spans_of_one_trace_are_bounded_and_what_was_refused_is_counted() -> None:

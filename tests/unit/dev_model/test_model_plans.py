@@ -304,10 +304,33 @@ def test_arguments_that_break_a_rule_of_the_whole_are_asked_for() -> None:
     assert asks(plan("make a widget", read_tools([made]), NOW)) == [("widget", ["a", "b"])]
 
 
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [("List the happy songs", "happy"), ("列出可以听的老式歌曲", "老式"), ("列出这些古典歌曲", "古典")],
+)
+def test_what_qualifies_the_tools_own_noun_fills_a_name_that_nothing_else_does(question: str, value: str) -> None:
+    kind = {"kind": {"type": "string", "description": "Of which kind."}}
+    made = tool("list_songs", "Lists songs.", kind, "kind")
+    assert calls(plan(question, read_tools([made]), NOW)) == [("list_songs", {"kind": value})]
+
+
+@pytest.mark.parametrize("question", ["What is the load and uptime of the node?", "What is the uptime, the load?"])
+def test_parts_that_one_call_tells_are_one_call_and_none_is_called_unmatched(question: str) -> None:
+    planned = plan(question, MESH_TOOLS, NOW)
+    assert (calls(planned), planned.unmatched) == ([("system_overview", {})], ())
+
+
+@pytest.mark.parametrize("question", ["sin(30 degrees) + log10(1000)", "What is x + 2 * 3?", "|2 - 5|"])
+def test_a_formula_that_is_not_understood_is_never_answered_by_a_part_of_it(question: str) -> None:
+    planned = plan(question, MESH_TOOLS, NOW)
+    formula = question.removeprefix("What is ").rstrip("?")
+    assert calls(planned) in ([("calculate", {"expression": formula})], [])
+
+
 def test_the_bundled_skills_answer_what_their_authors_say_they_answer() -> None:
     questions = [(name, question) for name, asked in scenarios().items() for question in asked]
     right = [q for name, q in questions if {c for c, _ in calls(plan(q, BUNDLED, NOW))} == {name}]
-    assert len(right) >= 0.7 * len(questions)
+    assert len(right) >= 0.85 * len(questions)
 
 
 @pytest.mark.parametrize(
@@ -340,7 +363,7 @@ def test_a_question_becomes_calls_of_the_bundled_skills(question: str, expected:
         "1", "1,", "(", "(1+", "-", "a b ", "的", "一", "十百千万", "twenty ", "1 and ", " ", "\n", "\"'“", "/a", "a.",
         "a@",
         "in Tokyo and ", "1+1, ", "10:00 ", "5 miles ", "5 minutes ago ", "from x ", "between a ", "东京现在几点和",
-        "http://", "May 5 ", "? ",
+        "http://", "May 5 ", "? ", "x*1*1+", "(1+1)", "f(1+1", "1+1x", "1 km + 1 * ",
     ],
 )  # fmt: skip
 def test_no_text_takes_long(piece: str) -> None:

@@ -78,6 +78,48 @@ def test_arithmetic_becomes_one_expression_in_symbols(text: str, expected: list[
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("sin(30 degrees) + log10(1000)", "sin(30 degrees) + log10(1000)"),
+        ("What is x + 2 * 3?", "x + 2 * 3"),
+        ("What is pi * 2 + 3?", "pi * 2 + 3"),
+        ("x - 2 * 3", "x - 2 * 3"),
+        ("5! + 2 * 3", "5! + 2 * 3"),
+        ("2 + 3 * foo", "2 + 3 * foo"),
+        ("100 - 20 - y", "100 - 20 - y"),
+        ("(2 + 3) * apples", "(2 + 3) * apples"),
+        ("(2+3)(4+5)", "(2+3)(4+5)"),
+        ("2(3 + 4)", "2(3 + 4)"),
+        ("sinh(2 + 3)", "sinh(2 + 3)"),
+        ("cosh(2) + 1 + 1", "cosh(2) + 1 + 1"),
+        ("gcd(2 + 3, 4)", "gcd(2 + 3, 4)"),
+        ("(pi + 2 * 3) * 4", "(pi + 2 * 3) * 4"),
+        ("√(2 + 7)", "√(2 + 7)"),
+        ("2 + 3²", "2 + 3²"),
+        ("2 + 3x", "2 + 3x"),
+        ("2 * 3 km + 4 m", "2 * 3 km + 4 m"),
+        ("price times 2 plus 3", "price times 2 plus 3"),
+        ("速度 * 2 + 3", "速度 * 2 + 3"),
+        ("速度乘以 2 加 3", "速度乘以 2 加 3"),
+        ("|2 - 5|", None),
+        ("\0 + 2 * 3", None),
+        ("(what is 2 + 3)", "2 + 3"),
+        ("What is **2 + 3**?", "2 + 3"),
+        ("2 + 3 - thanks", "2 + 3"),
+        ("请计算 -5 + 3", "-5 + 3"),
+        ("2 * 3 times faster", "2 * 3"),
+        ("2 * 3 km in miles", "2 * 3"),
+        ("2+3是多少", "2 + 3"),
+        ("2 + 2 (please)", "2 + 2"),
+    ],
+)
+def test_arithmetic_within_a_formula_is_given_as_the_whole_formula_or_not_at_all(
+    text: str, expected: str | None
+) -> None:
+    assert [f.value for f in expressions.find(fold(text))] == ([] if expected is None else [expected])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("5 minutes ago", "2026-11-30T20:25:00"),
         ("half an hour ago", "2026-11-30T20:00:00"),
         ("5分钟前", "2026-11-30T20:25:00"),

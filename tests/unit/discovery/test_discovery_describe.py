@@ -162,6 +162,43 @@ async def test_refreshes_of_one_service_at_one_time_are_one(describer: Describer
     assert describe.asked == ["a"]
 
 
+async def test_who_asks_for_a_refresh_after_it_began_gets_one_more_shared_with_all_who_come_meanwhile(
+    describer: Describer, describe: FakeDescribe
+) -> None:
+    describer.follow("s", [instance("a")])
+    await eventually(lambda: bool(describer.of(instance("a"))))
+    describe.asked.clear()
+    describe.hold = asyncio.Event()
+    first = asyncio.create_task(describer.refresh("s"))
+    await eventually(lambda: bool(describe.running))
+    late = [asyncio.create_task(describer.refresh("s")) for _ in range(20)]
+    await asyncio.sleep(0)
+    describe.says("a", descriptor("new"))
+    describe.hold.set()
+    await asyncio.wait_for(asyncio.gather(first, *late), 5)
+    assert describe.asked == ["a", "a"]
+    seen = describer.of(instance("a"))
+    assert seen is not None
+    assert [one.name for one in seen.skills] == ["new"]
+    await describer.refresh("s")
+    assert describe.asked == ["a", "a", "a"]
+
+
+async def test_nothing_is_kept_of_a_service_that_left_while_it_was_refreshed(
+    describer: Describer, describe: FakeDescribe
+) -> None:
+    describer.follow("s", [instance("a")])
+    await eventually(lambda: bool(describer.of(instance("a"))))
+    describe.hold = asyncio.Event()
+    refreshes = [asyncio.create_task(describer.refresh("s"))]
+    await eventually(lambda: bool(describe.running))
+    refreshes.append(asyncio.create_task(describer.refresh("s")))
+    describer.follow("s", [])
+    describe.hold.set()
+    await asyncio.wait_for(asyncio.gather(*refreshes), 5)
+    assert (describer._renewed, describer._refreshes, describer._subjects) == ({}, {}, {})
+
+
 async def test_a_cancelled_refresh_leaves_the_question_to_the_others(
     describer: Describer, describe: FakeDescribe
 ) -> None:

@@ -135,3 +135,12 @@ def test_malformed_entries_never_break_a_good_one(junk: list[object]) -> None:
     for body in ([*junk, good], [good, *junk]):
         reading = read_instances("s", body, include_warning=False)
         assert any(instance.target == "ipv4:127.0.0.1:65000" for instance in reading.passing.values())
+
+
+@pytest.mark.parametrize("own_id", ["a\nb", "a\x1b[2J", "x" * 257])
+def test_an_id_that_could_forge_a_line_of_a_log_is_left_out(own_id: str) -> None:
+    reading = read(entry("s", own_id, 1), entry("s", "b", 2))
+    assert list(reading.passing) == ["b"]
+    (problem,) = reading.problems
+    assert problem.isprintable()
+    assert "256 printable characters" in problem

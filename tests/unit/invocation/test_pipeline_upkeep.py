@@ -1,4 +1,7 @@
 import asyncio
+from dataclasses import replace
+
+import pytest
 
 from agent_core.cache.memory import MemoryCache
 from agent_core.domain.call import ResultStatus
@@ -80,7 +83,6 @@ async def test_what_the_call_path_remembers_follows_the_catalogue() -> None:
     kept: list[frozenset[str]] = []
     upkeep = Upkeep(
         retain_targets=(kept.append,),
-        retain_instances=(kept.append,),
         retain_skills=(kept.append,),
         arrived=(arrived.append,),
     )
@@ -88,12 +90,47 @@ async def test_what_the_call_path_remembers_follows_the_catalogue() -> None:
     await source.catalogues.put(catalogue_of(skill(instances=TWO), version=1))
     await source.catalogues.put(catalogue_of(skill(instances=TWO[:1]), version=2))
     await source.catalogues.put(catalogue_of(skill(instances=TWO), version=3))
-    await eventually(lambda: len(kept) == 9)
+    await eventually(lambda: len(kept) == 6)
     told.cancel()
     await asyncio.wait([told])
     assert arrived == [TWO[0], TWO[1], TWO[1]]
-    assert kept[3:6] == [
+    assert kept[2:4] == [
         frozenset({"ipv4:127.0.0.1:7001"}),
-        frozenset({"calculator-1"}),
         frozenset({"calculator.calculate"}),
     ]
+
+
+@pytest.mark.parametrize("change", [{"target": "ipv4:127.0.0.1:7999"}, {"fingerprint": "f2"}])
+async def test_another_process_under_an_old_id_has_arrived_and_another_weight_has_not(change: dict[str, str]) -> None:
+    source = Changing()
+    arrived: list[Instance] = []
+    told = asyncio.create_task(follow(source, Upkeep(arrived=(arrived.append,))))
+    before = instance(1)
+    after = replace(before, **change)  # type: ignore[arg-type]  # both fields are texts
+    for version, one in enumerate((before, replace(before, weight=9), after), 1):
+        await source.catalogues.put(catalogue_of(skill(instances=(one,)), version=version))
+    await eventually(lambda: source.catalogue.version == 3)
+    told.cancel()
+    await asyncio.wait([told])
+    assert arrived == [before, after]
+
+
+async def test_a_skill_that_another_instance_serves_from_now_on_may_be_tried_at_once() -> None:
+    source = Changing()
+    gained: list[str] = []
+    told = asyncio.create_task(follow(source, Upkeep(gained=(gained.append,))))
+    old, new = TWO
+    everybody = catalogue_of(skill(instances=(new,), version="2.0.0")).skills
+    steps = [
+        (everybody, TWO),  # the higher version is offered, by the one that has it
+        (everybody, TWO),
+        (catalogue_of(skill(instances=(old,))).skills, (old,)),  # which left: the others' version is offered
+        (catalogue_of(skill(instances=())).skills, (old,)),
+        (catalogue_of(skill(instances=(old,))).skills, (old,)),
+    ]
+    for version, (skills, instances) in enumerate(steps, 1):
+        await source.catalogues.put(Catalogue(skills, {"calculator": instances}, version=version, ready=True))
+    await eventually(lambda: source.catalogue.version == len(steps))
+    told.cancel()
+    await asyncio.wait([told])
+    assert gained == ["calculator.calculate"] * 3

@@ -1,3 +1,5 @@
+import time
+
 import orjson
 import pytest
 from hypothesis import given
@@ -229,3 +231,12 @@ JSON = st.recursive(
 def test_whatever_is_refused_says_why(arguments: dict[str, object]) -> None:
     error = checked(orjson.dumps(arguments))
     assert error is None or (isinstance(error, InvalidArgumentsError) and error.violations)
+
+
+def test_a_pattern_that_backtracks_without_end_is_given_up_soon() -> None:
+    one = skill(parameters=b'{"type":"object","properties":{"s":{"type":"string","pattern":"^(a|aa)+(?=b)c$"}}}')
+    began = time.process_time()
+    with pytest.raises(InvalidArgumentsError) as refused:
+        check_arguments(one, b'{"s":"' + b"a" * 5_000 + b'"}')
+    assert time.process_time() - began < 1.0
+    assert [violation.path for violation in refused.value.violations] == ["s"]

@@ -70,6 +70,21 @@ async def test_without_time_nothing_is_sent_and_nobody_is_blamed() -> None:
     assert bench.breakers.state(skill()) == "closed"
 
 
+async def test_a_caller_in_a_hurry_blames_nobody_and_one_with_time_blames_both() -> None:
+    bench = Bench()
+    for _ in range(10):
+        bench.transport.script.append(ErrorKind.DEADLINE_EXCEEDED)
+        with pytest.raises(CallError) as caught:
+            await bench.call(seconds=0.1)
+        assert (caught.value.kind, caught.value.instance) == (ErrorKind.DEADLINE_EXCEEDED, "calculator-1")
+    assert bench.breakers.state(skill()) == "closed"
+    assert bench.ejector.standing(instance()) is Standing.IN
+    assert bench.balancer.in_flight(instance()) == 0
+    await bench.fail(ErrorKind.DEADLINE_EXCEEDED, 5)
+    assert bench.breakers.state(skill()) == "open"
+    assert bench.ejector.standing(instance()) is Standing.OUT
+
+
 async def test_caller_mistakes_harm_neither_breaker_nor_instance() -> None:
     bench = Bench()
     await bench.fail(ErrorKind.INVALID_ARGUMENTS, 20)

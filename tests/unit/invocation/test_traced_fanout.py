@@ -68,8 +68,9 @@ async def test_an_error_ends_the_span_and_the_event_with_what_the_model_reads() 
     assert (finished.status, finished.text, finished.error) == ("error", "c broke.", ErrorKind.UNAVAILABLE)
 
 
-async def test_a_cancelled_call_ends_its_span() -> None:
+async def test_a_cancelled_call_ends_its_span_and_is_told_to_be_over() -> None:
     entered = asyncio.Event()
+    events: list[Event] = []
 
     async def inner(_call: SkillCall, _context: CallContext) -> SkillResult:
         entered.set()
@@ -77,12 +78,15 @@ async def test_a_cancelled_call_ends_its_span() -> None:
         return OK
 
     with recorded_spans() as spans:
-        task = asyncio.ensure_future(traced()(inner)(call_of(), context()))
+        task = asyncio.ensure_future(traced()(inner)(call_of(), context(emit=events.append)))
         await entered.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
     assert attribute(spans.one("execute_tool calculate"), "error.type") == "cancelled"
+    finished = events[-1]
+    assert isinstance(finished, CallFinished)
+    assert (finished.status, finished.error) == ("error", ErrorKind.CANCELLED)
 
 
 async def test_a_fault_of_the_core_is_logged_and_leaves_as_an_error_of_ours(caplog: pytest.LogCaptureFixture) -> None:

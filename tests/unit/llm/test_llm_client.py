@@ -172,13 +172,23 @@ async def test_an_endpoint_that_is_not_there_is_named() -> None:
     await model.close()
 
 
-@pytest.mark.parametrize("url", ["http://[bad", "http://", "http://127.0.0.1:99999/v1", "https://exa mple/v1"])
+@pytest.mark.parametrize(
+    "url", ["http://[bad", "http://[::1", "http://", "http://127.0.0.1:99999/v1", "https://exa mple/v1", "http://\0/"]
+)
 async def test_an_address_that_is_none_is_a_clear_error(url: str) -> None:
     config = ModelConfig(model="m", base_url=url)
     client = OpenAIChatModel(config)
     with pytest.raises(ModelError, match="OPENAI_BASE_URL"):
         [chunk async for chunk in TracedChatModel(client, config).stream(model_request())]
     await client.close()
+
+
+@pytest.mark.parametrize("key", ["sk-1\n", "sk-\u00fc", "sk-\0"])
+async def test_a_key_that_cannot_be_sent_is_a_clear_error_that_does_not_repeat_it(key: str) -> None:
+    error = await failure(says("hi"), api_key=key)
+    assert "OPENAI_API_KEY" in str(error)
+    assert not error.retryable
+    assert "sk-" not in str(error)
 
 
 async def test_a_stall_ends_at_the_deadline() -> None:

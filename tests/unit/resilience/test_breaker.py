@@ -98,10 +98,40 @@ def test_a_probe_that_is_never_reported_cannot_keep_it_half_open() -> None:
     lost = guard.admit(SKILL)
     clock.now += 10.0
     second = guard.admit(SKILL)
-    lost.report(Outcome.FAILURE)
-    assert guard.state(SKILL) == "half-open"
+    lost.report(Outcome.NOTHING)
+    with pytest.raises(TryLaterError):
+        guard.admit(SKILL)
     second.report(Outcome.SUCCESS)
     assert guard.state(SKILL) == "closed"
+
+
+def test_a_skill_slower_than_a_probes_time_closes_its_breaker_under_load() -> None:
+    clock = FakeClock()
+    guard = breakers(clock)
+    fail(guard, 5)
+    clock.now += 10.0
+    first = guard.admit(SKILL)
+    clock.now += 10.0
+    second = guard.admit(SKILL)
+    clock.now += 2.0
+    first.report(Outcome.SUCCESS)
+    assert guard.state(SKILL) == "closed"
+    second.report(Outcome.FAILURE)
+    assert guard.state(SKILL) == "closed"
+
+
+def test_a_late_failure_of_a_probe_opens_it_again() -> None:
+    clock = FakeClock()
+    guard = breakers(clock)
+    fail(guard, 5)
+    clock.now += 10.0
+    first = guard.admit(SKILL)
+    clock.now += 10.0
+    second = guard.admit(SKILL)
+    first.report(Outcome.FAILURE)
+    assert guard.state(SKILL) == "open"
+    second.report(Outcome.SUCCESS)
+    assert guard.state(SKILL) == "open"
 
 
 def test_calls_admitted_before_it_opened_change_nothing_afterwards() -> None:
@@ -148,13 +178,13 @@ def test_a_new_version_of_a_skill_keeps_its_breaker_and_another_skill_has_its_ow
     assert guard.admit(skill("convert")).state == "closed"
 
 
-def test_an_instance_that_has_just_become_healthy_allows_a_probe_at_once() -> None:
+def test_an_instance_that_serves_a_skill_anew_allows_a_probe_at_once() -> None:
     guard = breakers(FakeClock())
     fail(guard, 5)
-    guard.retry_now("calc")
+    guard.retry_now("calculator.convert")
     with pytest.raises(TryLaterError):
         guard.admit(SKILL)
-    guard.retry_now("calculator")
+    guard.retry_now("calculator.calculate")
     assert guard.admit(SKILL).state == "half-open"
 
 

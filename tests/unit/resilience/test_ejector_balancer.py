@@ -1,5 +1,6 @@
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from agent_core.domain.errors import CallError
 from agent_core.domain.events import Event, InstanceEjected, InstanceRestored
-from agent_core.domain.ports import Outcome
+from agent_core.domain.ports import Outcome, Pick
 from agent_core.domain.skill import Instance
 from agent_core.resilience.balancer import TwoChoices
 from agent_core.resilience.ejector import Ejector, Standing
@@ -88,16 +89,51 @@ def test_a_cancelled_probe_leaves_it_due() -> None:
     assert bench.ejector.standing(A) is Standing.DUE
 
 
-def test_a_lost_probe_lapses() -> None:
-    bench = Bench()
+def late_probe(bench: Bench) -> Pick:
+    """A probe of A that is still out when the next one has been let through."""
     bench.eject(A)
     bench.clock.now += 5.0
-    lost = bench.balancer.pick(skill(instances=(A, B)), NOBODY)
+    late = bench.balancer.pick(skill(instances=(A, B)), NOBODY)
     assert bench.ejector.standing(A) is Standing.BUSY
     bench.clock.now += 10.0
     assert bench.balancer.pick(skill(instances=(A, B)), NOBODY).reason == "probe"
-    lost.done(Outcome.FAILURE)
+    return late
+
+
+def test_a_lost_probe_makes_way_for_the_next() -> None:
+    bench = Bench()
+    late_probe(bench).done(Outcome.NOTHING)
+    assert bench.ejector.standing(A) is Standing.BUSY
     assert len(bench.events) == 1
+
+
+def test_an_instance_slower_than_a_probes_time_comes_back_by_its_late_success() -> None:
+    bench = Bench()
+    late_probe(bench).done(Outcome.SUCCESS)
+    assert bench.ejector.standing(A) is Standing.IN
+
+
+def test_a_late_failure_takes_it_out_again_and_a_trial_of_an_earlier_time_out_says_nothing() -> None:
+    bench = Bench()
+    late = late_probe(bench)
+    bench.clock.now += 10.0
+    later = bench.balancer.pick(skill(instances=(A, B)), NOBODY)
+    late.done(Outcome.FAILURE)
+    assert bench.events[-1] == InstanceEjected(instance=A.id, service="calculator", seconds=10.0)
+    later.done(Outcome.SUCCESS)
+    assert bench.ejector.standing(A) is Standing.OUT
+    assert len(bench.events) == 2
+
+
+def test_what_one_process_did_is_not_held_against_another_that_has_its_id() -> None:
+    bench = Bench()
+    bench.eject(A)
+    moved = replace(A, target="ipv4:127.0.0.1:7999")
+    elsewhere = replace(moved, service="clock")
+    held = bench.balancer.pick(skill(instances=(moved,)), NOBODY)
+    assert held.reason == "only one"
+    assert bench.ejector.standing(elsewhere) is Standing.IN
+    assert bench.balancer.in_flight(A) == 0
 
 
 def test_a_probe_does_not_go_where_this_call_has_already_been() -> None:
@@ -146,7 +182,7 @@ def test_an_instance_that_the_registry_finds_healthy_again_is_forgiven() -> None
 def test_instances_that_left_are_forgotten() -> None:
     bench = Bench()
     bench.eject(A)
-    bench.ejector.retain(frozenset({B.id}))
+    bench.ejector.retain(frozenset({B.target}))
     assert bench.ejector.standing(A) is Standing.IN
 
 

@@ -1,10 +1,12 @@
-from collections.abc import AsyncIterator, Iterator
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NotRequired, TypedDict
 
 import orjson
 import pytest
 from pydantic import BaseModel
+from typing_extensions import TypedDict as ExtendedTypedDict
 
 from skill_services.sdk import BaseSkill, SkillContext, SkillDefinition, SkillDefinitionError, check, env_set, skill
 from skill_services.sdk.runtime import Runtime, RuntimeOptions
@@ -141,6 +143,42 @@ def test_the_output_schema_follows_a_return_type_with_fields() -> None:
     assert output is not None
     assert output["required"] == ["name"]
     assert anything.definition().output is None
+
+
+def test_the_output_schema_follows_a_dict_with_fields_from_either_library() -> None:
+    plain = TypedDict("plain", {"json": int, "_hidden": int, "a-b": NotRequired[str]})
+
+    class Inner(ExtendedTypedDict):
+        json: int
+
+    class Outer(ExtendedTypedDict):
+        inner: Inner
+        note: NotRequired[str]
+
+    class Wrapping(TypedDict):
+        inner: Row
+
+    def output_of(returned: object) -> Mapping[str, object] | None:
+        async def made() -> object:
+            """Returns fields."""
+            return None
+
+        made.__annotations__["return"] = returned
+        return skill(version="1.0.0")(made).definition().output
+
+    integer, text = {"type": "integer"}, {"type": "string"}
+    json_schema = {"properties": {"json": integer}, "required": ["json"], "type": "object"}
+    assert output_of(Inner) == json_schema
+    assert output_of(Outer) == {
+        "properties": {"inner": json_schema, "note": text}, "required": ["inner"], "type": "object"
+    }  # fmt: skip
+    assert output_of(plain) == {
+        "properties": {"json": integer, "_hidden": integer, "a-b": text}, "required": ["json", "_hidden"],
+        "type": "object",
+    }  # fmt: skip
+    if sys.version_info < (3, 12):
+        with pytest.raises(SkillDefinitionError, match=r"typing_extensions\.TypedDict"):
+            output_of(Wrapping)
 
 
 def test_the_descriptor_carries_everything_that_was_declared() -> None:

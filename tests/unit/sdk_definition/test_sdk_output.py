@@ -125,6 +125,10 @@ async def coroutine() -> None:
         ({"a": "\ud800", "big": 2**80}, "surrogate"),
         (Text("\ud800"), "surrogate"),
         (circular(), "Recursion limit"),
+        ({math.nan: 1}, "has the key nan"),
+        ([{"a": {-math.inf: None}}], "[0].a has the key -inf"),
+        ((number for number in (1, 2)), "return a list"),
+        ([{"all": map(str, [1])}], "return a list"),
         (Output([1]), "not int"),  # type: ignore[list-item]  # what is tested
         (Output([Blob("x", "image/png")]), "not Blob"),  # type: ignore[arg-type]  # what is tested
     ],

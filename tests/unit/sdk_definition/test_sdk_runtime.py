@@ -246,6 +246,17 @@ def raising(error: BaseException) -> Callable[[], None]:
     return crash
 
 
+class Unusual(BaseException):
+    pass
+
+
+async def test_a_sync_skill_that_raises_what_closes_a_coroutine_has_crashed() -> None:
+    crashing = skill(version="1.0.0", name="crash")(raising(GeneratorExit()))
+    async with SkillTester([crashing]) as mesh:
+        with pytest.raises(CallFailedError, match="crashed with GeneratorExit"):
+            await mesh.call("crash")
+
+
 @pytest.mark.parametrize("blocking", [False, True])
 @pytest.mark.parametrize(
     ("error", "name"),
@@ -256,6 +267,8 @@ def raising(error: BaseException) -> Callable[[], None]:
         (TimeoutError(), "TimeoutError"),
         (BaseExceptionGroup("several", [SystemExit(1)]), "BaseExceptionGroup"),
         (StopIteration(), "RuntimeError"),
+        (KeyboardInterrupt(), "KeyboardInterrupt"),
+        (Unusual(), "Unusual"),
     ],
 )
 async def test_a_crash_names_its_type_and_tells_the_rest_to_the_log_alone(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from skill_services.sdk import serve, skill
+from skill_services.sdk import BaseSkill, SkillContext, SkillDefinition, serve, skill
 from skill_services.sdk.settings import ServiceSettings
 
 
@@ -54,3 +54,18 @@ def test_a_taken_port_ends_with_code_1(capsys: pytest.CaptureFixture[str]) -> No
             serve("echo", [echo], settings=settings)
     assert raised.value.code == 1
     assert "in use by another process" in capsys.readouterr().err
+
+
+class Interrupted(BaseSkill):
+    def definition(self) -> SkillDefinition:
+        raise KeyboardInterrupt
+
+    async def execute(self, arguments: dict[str, object], context: SkillContext) -> object:
+        return None
+
+
+def test_an_interruption_before_it_serves_shows_no_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as raised:
+        serve("echo", [Interrupted()], settings=ServiceSettings(registered=False))
+    assert raised.value.code == 130
+    assert capsys.readouterr().err == ""

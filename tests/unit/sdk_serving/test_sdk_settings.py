@@ -51,6 +51,7 @@ def test_every_variable_is_read() -> None:
         SKILLMESH_GRACE_SECONDS="4",
         SKILLMESH_DRAIN_SECONDS="0",
         SKILLMESH_THREADS="2",
+        SKILLMESH_PREREQUISITE_INTERVAL="0.5",
         SKILLMESH_SKILL_DEFAULTS='{"search": {"region": "eu"}}',
         SKILLMESH_LOG_LEVEL="debug",
         SKILLMESH_PARENT_PID="12",
@@ -70,6 +71,7 @@ def test_every_variable_is_read() -> None:
     assert settings.max_concurrent_calls == 3
     assert settings.max_message_bytes == 1_000_000
     assert settings.grace_seconds == 4
+    assert settings.prerequisite_interval == 0.5
     assert settings.drain_seconds == 0
     assert settings.threads == 2
     assert settings.skill_defaults == {"search": {"region": "eu"}}

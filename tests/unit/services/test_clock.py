@@ -224,6 +224,26 @@ def test_a_vague_amount_is_read_as_five_and_said_so(expression: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("expression", "start", "end"),
+    [
+        ("June 2024", "2024-06-01", "2024-07-01"),
+        ("in may", "2025-05-01", "2025-06-01"),
+        ("June", "2025-06-01", "2025-07-01"),
+        ("sept", "2024-09-01", "2024-10-01"),
+        ("December 2026", "2026-12-01", "2027-01-01"),
+        ("2024年3月", "2024-03-01", "2024-04-01"),
+        ("3月份", "2025-03-01", "2025-04-01"),
+    ],
+)
+def test_a_month_is_the_whole_month_and_without_a_year_the_latest_that_has_begun(
+    expression: str, start: str, end: str
+) -> None:
+    moment = resolve(expression, "UTC", NOW)
+    assert moment.end is not None
+    assert (moment.start.date().isoformat(), moment.end.date().isoformat()) == (start, end)
+
+
+@pytest.mark.parametrize(
     ("expression", "zone", "utc"),
     [
         ("3pm Tokyo time", "Asia/Tokyo", "2025-06-11T06:00:00Z"),
@@ -244,6 +264,12 @@ def test_a_zone_in_the_expression_counts_before_the_callers(expression: str, zon
     ("expression", "words"),
     [
         ("hello", "not understood"),
+        ("Q3 2025", "not understood"),
+        ("H1 2025", "not understood"),
+        ("the 5th", "not understood"),
+        ("on 5", "not understood"),
+        ("May 32", "not understood"),
+        ("monday 9", "not understood"),
         ("", "not understood"),
         ("12", "not understood"),
         ("1718000000", "not understood"),

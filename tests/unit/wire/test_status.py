@@ -2,7 +2,9 @@ from collections.abc import AsyncIterator
 
 import grpc
 import pytest
-from google.rpc.error_details_pb2 import ErrorInfo
+from google.protobuf.any_pb2 import Any
+from google.protobuf.duration_pb2 import Duration
+from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 from grpc_status import rpc_status
 from hypothesis import given
@@ -70,6 +72,16 @@ def test_details_of_another_domain_are_not_ours() -> None:
     status.details.add().Pack(ErrorInfo(reason="OUTCOME_UNKNOWN", domain="example.com"))
     read = from_rpc_error(as_client_sees(rpc_status.to_status(status)))
     assert (read.kind, read.reason) == (ErrorKind.UNAVAILABLE, None)
+
+
+@pytest.mark.parametrize(("seconds", "read"), [(2**62, float(2**62)), (-(2**62), 0.0), (2, 2.0)])
+def test_a_wait_of_any_length_can_be_read(seconds: int, read: float) -> None:
+    status = Status(code=grpc.StatusCode.RESOURCE_EXHAUSTED.value[0], message="later")
+    detail = Any()
+    detail.Pack(RetryInfo(retry_delay=Duration(seconds=seconds)))
+    status.details.append(detail)
+    error = from_rpc_error(as_client_sees(rpc_status.to_status(status)))
+    assert (error.kind, error.retry_after) == (ErrorKind.OVERLOADED, read)
 
 
 def test_unreadable_details_leave_the_status_to_speak() -> None:
