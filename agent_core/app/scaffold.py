@@ -2,10 +2,10 @@
 
 import keyword
 import shutil
-import sys
 import tempfile
 from importlib import resources
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import Final
@@ -17,7 +17,7 @@ from skillmesh.conventions import CONSUL_CORE_SERVICE, SERVICE_NAME
 _SUFFIX: Final = ".tmpl"
 _PACKAGE_FOLDER: Final = "package"
 _MAX_SKILL_NAME: Final = 64
-_TAKEN_PACKAGES: Final = frozenset(("agent_core", "skill_services", "skillmesh", "tests", "pydantic", "grpc", "consul"))
+_TESTS: Final = "tests"
 
 
 def scaffold(name: str, parent: Path) -> Path:
@@ -50,11 +50,11 @@ def scaffold(name: str, parent: Path) -> Path:
 
 
 def package_name(name: str) -> str:
-    """The service's import package: an identifier that hides no module that it needs itself."""
+    """The service's import package: an identifier that hides no module that can be imported here."""
     package = name.replace("-", "_")
     if not package.isidentifier():
         package = f"service_{package}"
-    if keyword.iskeyword(package) or package in sys.stdlib_module_names or package in _TAKEN_PACKAGES:
+    if keyword.iskeyword(package) or package == _TESTS or find_spec(package) is not None:
         package += "_service"
     return package
 

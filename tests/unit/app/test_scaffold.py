@@ -57,6 +57,7 @@ def test_a_directory_that_cannot_be_written_is_refused_in_a_sentence() -> None:
         ("weather", "weather"),
         ("weather-report", "weather_report"),
         ("json", "json_service"),
+        ("orjson", "orjson_service"),
         ("class", "class_service"),
         ("tests", "tests_service"),
         ("3d", "service_3d"),
