@@ -60,7 +60,7 @@ proto-check: proto ## Lint proto/, compare with the released image, and see that
 	  { echo "The generated code is not current: commit what 'make proto' wrote." >&2; exit 1; }
 
 bench: dev ## Benchmarks, as ratios measured side by side
-	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file $(ARGS) || exit 1; done
+	@for file in benchmarks/*.py; do echo "== $$file"; PYTHONPATH=. $(BIN)/python $$file $(ARGS) || exit 1; done
 
 wheel: dev ## Build the wheel into dist/
 	@$(BIN)/python -m pip wheel --disable-pip-version-check --quiet --no-deps --wheel-dir dist .
