@@ -1,6 +1,6 @@
 """One question to a core in this process."""
 
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 
 from agent_core.agent.loop import AgentLoop
@@ -39,6 +39,9 @@ class RunSummary:
 
     @property
     def exit(self) -> Exit:
+        """UNREACHABLE where the model endpoint gave no usable reply."""
+        if self.finished is not None and self.finished.reason is FinishReason.MODEL_FAILED:
+            return Exit.UNREACHABLE
         if self.finished is None or self.finished.reason is not FinishReason.ANSWERED:
             return Exit.NO_RESULT
         return Exit.OK
@@ -58,7 +61,7 @@ async def ask_once(settings: CoreSettings, question: str, output: Output) -> Exi
     show = shower(output)
     async with (
         traced_process(settings, read_back=output.trace) as traces,
-        open_core(settings, show, with_model=True) as core,
+        open_core(settings, _besides(show), with_model=True) as core,
     ):
         if core.loop is None:
             raise AssertionError
@@ -78,6 +81,16 @@ async def ask(loop: AgentLoop, question: str, session: Session, show: Emit) -> R
             show(event)
             summary.add(event)
     return summary
+
+
+def _besides(show: Emit) -> Emit:
+    """For events of the mesh, which come from its callbacks: a reader that has left is noticed by the run itself."""
+
+    def emit(event: Event) -> None:
+        with suppress(BrokenPipeError):
+            show(event)
+
+    return emit
 
 
 def shower(output: Output) -> Emit:

@@ -5,10 +5,11 @@ import time
 from dataclasses import asdict
 from uuid import uuid4
 
-from agent_core.app.console import RunView, plain, wide_console, write_json
+from agent_core.app.console import RunView, wide_console, write_json
 from agent_core.app.exits import Exit, complain
 from agent_core.app.settings import CoreSettings
 from agent_core.app.skill_views import find_skill
+from agent_core.app.text import plain
 from agent_core.app.tracing import traced_process
 from agent_core.app.wiring import Core, open_core
 from agent_core.domain.call import CallContext, ResultStatus, SkillCall, SkillResult, new_run_id

@@ -10,8 +10,9 @@ from threading import Thread
 from agent_core.agent.loop import AgentLoop
 from agent_core.agent.session import Session
 from agent_core.app.asking import RunSummary, ask
-from agent_core.app.console import RunView, plain, wide_console
+from agent_core.app.console import RunView, wide_console
 from agent_core.app.settings import CoreSettings
+from agent_core.app.text import plain
 from agent_core.app.tracing import traced_process
 from agent_core.app.wiring import Core, open_core
 

@@ -8,6 +8,7 @@ import typer
 
 from agent_core.app.commands import ask, call, chat, doctor, env, new, serve, skills, trace, up
 from agent_core.app.exits import Exit, guarded
+from agent_core.app.streams import open_missing_streams
 from skillmesh import __version__
 
 app = typer.Typer(
@@ -15,7 +16,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done; 1 no result; 2 wrong usage or setting; 3 registry or model unreachable; 130 Ctrl-C.",
+    epilog="Exit codes: 0 done; 1 no result; 2 wrong usage or setting; 3 registry or model of no use; 130 Ctrl-C.",
 )
 
 
@@ -43,6 +44,7 @@ app.command()(env.env)
 
 def main() -> None:
     """Entry point."""
+    open_missing_streams()
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its C core prints what we say ourselves; read at its import
     sys.exit(guarded(app))
 

@@ -1,12 +1,12 @@
 """What a person sees of a run: events as lines beside the answer. Untrusted text loses its terminal escapes here."""
 
-import re
 import sys
 from typing import TextIO
 
 import orjson
 from rich.console import Console
 
+from agent_core.app.text import one_line, plain
 from agent_core.domain.events import (
     AttemptFailed,
     CallFinished,
@@ -19,20 +19,7 @@ from agent_core.domain.events import (
     Warned,
 )
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_MAX_LINE = 160
 _WIDE = 220
-
-
-def plain(text: str) -> str:
-    """The text without control characters; line feeds and tabs stay."""
-    return _CONTROL.sub("", text)
-
-
-def one_line(text: str, limit: int = _MAX_LINE) -> str:
-    """The text on one line of at most `limit` characters."""
-    line = " ".join(plain(text).split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 def wide_console(*, stderr: bool = False) -> Console:

@@ -64,7 +64,7 @@ def _versions() -> Iterator[Finding]:
     )
     if missing:
         yield Finding(
-            "packages", Level.PROBLEM, f"not installed: {', '.join(missing)}", "pip install 'skillmesh[agent]'"
+            "packages", Level.PROBLEM, f"not installed: {', '.join(missing)}", "pip install 'skillmesh-core[agent]'"
         )
 
 
@@ -79,6 +79,9 @@ async def _consul(settings: CoreSettings) -> list[Finding]:
     status, date, body = answer
     if status in (401, 403):
         return [Finding("consul", Level.PROBLEM, "the token is refused", "Set CONSUL_HTTP_TOKEN to a valid token.")]
+    if status == 404:
+        advice = "Set CONSUL_HTTP_ADDR to Consul's HTTP API."
+        return [Finding("consul", Level.PROBLEM, f"what answers at {address.url} is not Consul", advice)]
     if status != 200 or body.strip() in (b"", b'""'):
         return [
             Finding("consul", Level.PROBLEM, f"{address.url} has no leader ({status})", "See the Consul servers' logs.")
@@ -106,7 +109,7 @@ def _catalogue(catalogue: Catalogue) -> Iterator[Finding]:
         seen = (
             f"{len(instances)} healthy instance(s), {versions}; skills: {', '.join(s.name for s in skills) or 'none'}"
         )
-        yield Finding(f"service {service}", Level.OK if instances else Level.PROBLEM, seen)
+        yield Finding(f"service {service}", Level.OK if skills else Level.WARNING, seen)
         for skill in skills:
             reason = why_unavailable(skill)
             if reason:

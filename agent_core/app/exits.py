@@ -4,6 +4,8 @@ import sys
 from collections.abc import Callable
 from enum import IntEnum
 
+from agent_core.app.streams import abandon_output
+from agent_core.app.text import plain
 from agent_core.domain.errors import ConfigError, ModelError, RegistryError, SkillmeshError
 
 _AGENT_PACKAGES = {
@@ -32,7 +34,10 @@ class Exit(IntEnum):
 def guarded(command: Callable[[], None]) -> int:
     """Run a command; what it raises becomes one sentence on stderr and an exit code."""
     try:
-        command()
+        try:
+            command()
+        finally:
+            sys.stdout.flush()
     except SkillmeshError as error:
         complain(str(error))
         return _code(error)
@@ -40,19 +45,24 @@ def guarded(command: Callable[[], None]) -> int:
         package = (error.name or "").partition(".")[0]
         if package not in _AGENT_PACKAGES:
             raise
-        complain(f"this command needs {package}. Install it with: pip install 'skillmesh[agent]'")
+        complain(f"this command needs {package}. Install it with: pip install 'skillmesh-core[agent]'")
         return Exit.USAGE
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:  # the reader of our output has left, as in `skillmesh skills | head -1`
-        sys.stderr.close()
+        abandon_output()
         return Exit.OK
+    except OSError as error:
+        abandon_output()
+        where = f"{error.filename}: " if error.filename else ""
+        complain(f"{where}{error.strerror or error}. Check the path, its rights and the space left.")
+        return Exit.USAGE
     return Exit.OK
 
 
 def complain(sentence: str) -> None:
     """Say on stderr what is wrong."""
-    for line in sentence.splitlines():
+    for line in plain(sentence).splitlines():
         print(f"skillmesh: {line}", file=sys.stderr)
 
 

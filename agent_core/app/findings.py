@@ -7,7 +7,8 @@ from enum import StrEnum
 from rich.console import Console
 from rich.markup import escape
 
-from agent_core.app.console import plain, write_json
+from agent_core.app.console import write_json
+from agent_core.app.text import plain
 
 
 class Level(StrEnum):

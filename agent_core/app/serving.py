@@ -52,4 +52,6 @@ def _refuse_open_bind(settings: CoreSettings) -> None:
 def _tell(event: Event) -> None:
     """What happens to the mesh goes to the log."""
     if not event.run_id:
-        _log.info("%s", event)
+        fields = event.to_dict()
+        name = fields.pop("event")
+        _log.info("%s %s", name, " ".join(f"{key}={value}" for key, value in fields.items() if value != ""))

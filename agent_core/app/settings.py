@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import (
@@ -17,6 +18,27 @@ from skillmesh.conventions import MAX_MESSAGE_BYTES
 
 DEFAULT_CORE_PORT = 7400
 CONFIG_VARIABLE = "SKILLMESH_CONFIG"
+
+
+def _printable(value: SecretStr) -> SecretStr:
+    """Header values are printable ASCII (RFC 9110 section 5.5)."""
+    secret = value.get_secret_value()
+    if not (secret.isascii() and secret.isprintable()):
+        message = "must be printable ASCII without line ends"
+        raise ValueError(message)
+    return value
+
+
+def _zone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        message = "must be an IANA time zone such as Europe/Berlin"
+        raise ValueError(message) from None
+    return value
+
+
+Secret = Annotated[SecretStr, AfterValidator(_printable)]
 
 
 def _base_url(value: str) -> str:
@@ -37,11 +59,11 @@ class CoreSettings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="SKILLMESH_", extra="forbid", env_ignore_empty=True)
 
     consul_addr: str = Field("127.0.0.1:8500", validation_alias=_ecosystem("CONSUL_HTTP_ADDR", "consul_addr"))
-    consul_token: SecretStr | None = Field(None, validation_alias=_ecosystem("CONSUL_HTTP_TOKEN", "consul_token"))
+    consul_token: Secret | None = Field(None, validation_alias=_ecosystem("CONSUL_HTTP_TOKEN", "consul_token"))
     consul_timeout: float = Field(5.0, gt=0, le=120, description="Longest wait for the first catalogue.")
     empty_grace: float = Field(15.0, ge=0, le=600, description="How long a registry that came back empty is doubted.")
 
-    openai_api_key: SecretStr | None = Field(None, validation_alias=_ecosystem("OPENAI_API_KEY", "openai_api_key"))
+    openai_api_key: Secret | None = Field(None, validation_alias=_ecosystem("OPENAI_API_KEY", "openai_api_key"))
     openai_base_url: Annotated[str, AfterValidator(_base_url)] = Field(
         "https://api.openai.com/v1", validation_alias=_ecosystem("OPENAI_BASE_URL", "openai_base_url")
     )
@@ -54,7 +76,7 @@ class CoreSettings(BaseSettings):
     max_message_bytes: int = Field(MAX_MESSAGE_BYTES, ge=1_024, le=256 * 1024 * 1024)
     cache_entries: int = Field(1_024, ge=0, le=1_000_000)
     cache_bytes: int = Field(64 * 1024 * 1024, ge=0)
-    time_zone: str = Field("UTC", max_length=64)
+    time_zone: Annotated[str, AfterValidator(_zone)] = Field("UTC", max_length=64)
 
     core_host: str = "127.0.0.1"
     core_port: int = Field(DEFAULT_CORE_PORT, ge=0, le=65_535)
@@ -89,7 +111,7 @@ def load_settings() -> CoreSettings:
         sentences = [_sentence(dict(problem)) for problem in error.errors(include_input=False)]
         raise ConfigError("\n".join(sentences)) from None
     except ValueError as error:  # the TOML file does not parse
-        raise ConfigError(f"{CONFIG_VARIABLE}: {error}") from None
+        raise ConfigError(f"{os.environ.get(CONFIG_VARIABLE)}, which {CONFIG_VARIABLE} names: {error}") from None
 
 
 def _existing(path: str) -> Path:
@@ -105,4 +127,5 @@ def _sentence(problem: dict[str, object]) -> str:
     if problem["type"] == "extra_forbidden":
         return f"{CONFIG_VARIABLE}: the file has a key that there is not: {name}."
     variable = name if name.isupper() else f"SKILLMESH_{name.upper()}"
-    return f"{variable} is wrong: {problem['msg']}."
+    reason = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input ").replace("should be", "must be")
+    return f"{variable} is wrong: it {reason}."

@@ -8,9 +8,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from agent_core.app.console import one_line, plain, wide_console, write_json
+from agent_core.app.console import wide_console, write_json
 from agent_core.app.exits import complain
 from agent_core.app.settings import CoreSettings
+from agent_core.app.text import one_line, plain
 from agent_core.app.wiring import Core, open_core
 from agent_core.domain.errors import CallError
 from agent_core.domain.skill import Catalogue, Descriptor, Skill

@@ -76,7 +76,9 @@ def _tell_next(notes: Console, mesh: LocalMesh) -> None:
     if mesh.published:
         notes.print('\nIn another terminal: skillmesh ask "…" · chat · skills · trace · doctor', style="dim")
     else:
-        complain("another mesh runs here already, and other terminals find that one; `skillmesh env` shows it.")
+        complain("another mesh runs here already, and other terminals find that one. To use this one there, run first:")
+        for name, value in mesh.environ.items():
+            complain(f"export {name}='{value}'")
     notes.print("Ctrl-C ends the mesh.")
 
 

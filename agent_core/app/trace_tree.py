@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
 
-from agent_core.app.console import one_line
+from agent_core.app.text import one_line
 from agent_core.dev.collector.record import Kind, SpanRecord, SpanStatus
 from agent_core.dev.collector.tree import TraceNode, TraceTree
 from skillmesh import conventions

@@ -190,6 +190,8 @@ def _checked(name: str) -> str:
 
 def _reason(error: aiohttp.ClientError | OSError) -> str:
     """The HTTP library words its connection errors for itself; the system's own words are plainer."""
+    if isinstance(error, aiohttp.ClientSSLError):
+        return "the TLS handshake failed; is it an http:// address?"
     number = error.errno if isinstance(error, OSError) else None
     if number is None or number <= 0:  # a name that does not resolve has a negative one
         return str(error) or type(error).__name__

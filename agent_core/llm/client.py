@@ -96,7 +96,7 @@ class OpenAIChatModel:
             return await asyncio.shield(self._loading)
         except ImportError as error:
             self._loading = None
-            raise ModelError(f"{error.name} is not installed. Run: pip install 'skillmesh[agent]'") from error
+            raise ModelError(f"{error.name} is not installed. Run: pip install 'skillmesh-core[agent]'") from error
         except ModelError:
             self._loading = None
             raise

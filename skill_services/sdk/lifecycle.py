@@ -5,7 +5,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -23,6 +23,7 @@ from skill_services.sdk.skill import BaseSkill
 from skill_services.sdk.tracing import ServerTracing
 from skillmesh.conventions import SERVICE_NAME
 from skillmesh.otel import Tracing
+from skillmesh.v1.skill_pb2 import SkillDescriptor
 
 _logger = logging.getLogger("skillmesh.sdk")
 _LEAVE_SECONDS: Final = 2.0
@@ -91,6 +92,8 @@ class Service:
             await self._runtime.stop()
             raise
         _logger.info("Ready: %s at %s with %s.", self.name, self.address, ", ".join(versions) or "no skills")
+        for sentence in unmet(skills):
+            _logger.warning("%s", sentence)
         if settings.registered:
             self._registration = Registration(_registry(settings), self._entry())
         self._joining = asyncio.create_task(self._join(), name="skillmesh-joining")
@@ -225,3 +228,11 @@ async def _in_daemon_thread(work: Callable[[], object], seconds: float) -> bool:
     except TimeoutError:
         return False
     return succeeded
+
+
+def unmet(skills: Iterable[SkillDescriptor]) -> Iterator[str]:
+    """A sentence for each skill that is not offered, with what it waits for."""
+    for skill in skills:
+        reasons = [one.reason or one.name for one in skill.prerequisites if not one.met]
+        if reasons:
+            yield f"{skill.name} is not offered yet: {'; '.join(reasons)}"

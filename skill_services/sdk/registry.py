@@ -206,7 +206,10 @@ class Registry:
         except (ACLPermissionDenied, ACLDisabled):
             raise RegistryError(self._denied) from None
         except (ClientError, OSError) as error:
-            raise RegistryError(f"Consul at {self.url} cannot be reached ({type(error).__name__}).") from None
+            raise RegistryError(
+                f"Consul at {self.url} cannot be reached ({type(error).__name__}): start it or set CONSUL_HTTP_ADDR. "
+                "The service serves meanwhile, and goes on trying to register."
+            ) from None
         except (ConsulException, ValueError, KeyError) as error:
             raise RegistryError(f"Consul at {self.url} answered with an error: {self._said(error)}") from None
 

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -155,7 +156,7 @@ def split_host_port(text: str) -> tuple[str, int | None]:
         ValueError: with a sentence.
     """
     if text.count(":") > 1 and not text.startswith("["):
-        host, port_text = text, ""
+        host, port_text = text if _is_ipv6(text) else "", ""
     elif text.startswith("["):
         host, closed, rest = text[1:].partition("]")
         port_text = rest.removeprefix(":")
@@ -170,6 +171,14 @@ def split_host_port(text: str) -> tuple[str, int | None]:
     if not port_text.isascii() or not port_text.isdigit() or not 1 <= int(port_text[:6]) <= 65_535:
         raise ValueError("must have a port from 1 to 65535 after the colon")
     return host, int(port_text)
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        IPv6Address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _sentence(location: tuple[int | str, ...], message: str) -> str:

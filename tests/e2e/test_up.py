@@ -3,15 +3,18 @@
 import json
 import os
 import re
+import shlex
 import signal
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.running_up import RunningUp, processes_of, running_up, skillmesh
+from tests.support.running_up import RunningUp, environment, processes_of, running_up, skillmesh
 
 QUESTION = "What is 2357 * 4821, and what time is it in Tokyo?"
 
@@ -160,6 +163,12 @@ def test_a_crashed_service_is_started_again(tmp_path: Path) -> None:
         (("serve", "--host", "0.0.0.0"), {}, 2, "SKILLMESH_INSECURE"),
         (("new", "Bad_Name"), {}, 2, "Bad_Name"),
         (("call", "x", "--timeout", "-1"), {}, 2, "timeout"),
+        (("serve", "--port", "99999"), {}, 2, "port"),
+        (("ask", "  "), {}, 2, "empty"),
+        (("skills",), {"SKILLMESH_TIME_ZONE": "Mars/Base"}, 2, "SKILLMESH_TIME_ZONE"),
+        (("skills",), {"CONSUL_HTTP_TOKEN": "a\nb"}, 2, "CONSUL_HTTP_TOKEN"),
+        (("skills",), {"OPENAI_API_KEY": "键"}, 2, "OPENAI_API_KEY"),
+        (("up", "--ask", "1+1", "--exit"), {"SKILLMESH_STATE_DIR": "/proc"}, 2, "/proc"),
     ],
 )
 def test_a_wrong_use_is_one_clear_sentence(
@@ -170,11 +179,57 @@ def test_a_wrong_use_is_one_clear_sentence(
     assert "Traceback" not in done.stderr
 
 
+def test_a_model_endpoint_that_is_not_there_is_exit_3(up: RunningUp) -> None:
+    more = {**mesh_environ(up), "OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
+    done = skillmesh("ask", "1+1", state=up.state, more=more)
+    assert (done.returncode, "127.0.0.1:1" in done.stderr) == (3, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [("skills",), ("call", "calculate", '{"expression": "1+1"}'), ("env",), ("--help",)]
+)
+@pytest.mark.parametrize(("redirect", "codes"), [(">&-", {0}), (">/dev/full", {2}), ("<&- >&- 2>&-", {0, 2})])
+def test_output_that_cannot_be_written_is_no_crash(
+    up: RunningUp, arguments: tuple[str, ...], redirect: str, codes: set[int]
+) -> None:
+    command = shlex.join([sys.executable, "-m", "agent_core.app.cli", *arguments])
+    done = subprocess.run(
+        ["bash", "-c", f"{command} {redirect}"],
+        env=environment(up.state), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode in codes, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+def test_a_reader_that_leaves_early_ends_the_command_quietly(up: RunningUp) -> None:
+    command = shlex.join([sys.executable, "-m", "agent_core.app.cli", "ask", "--events", "2+2"])
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | head -1"],
+        env=environment(up.state), capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_arguments_that_are_no_text_are_refused_with_a_sentence(up: RunningUp) -> None:
+    program = [sys.executable, "-m", "agent_core.app.cli", "call", "calculate"]
+    for arguments, stdin in ((b"\xff\xfe", b""), (b"-", b"\xff\xfe\x00")):
+        done = subprocess.run(
+            [*program, arguments], input=stdin, env=environment(up.state), capture_output=True, timeout=60, check=False
+        )
+        assert (done.returncode, b"Traceback" in done.stderr, b"JSON" in done.stderr) == (1, False, True), done.stderr
+
+
+def mesh_environ(up: RunningUp) -> dict[str, str]:
+    environ: dict[str, str] = json.loads((up.state / "mesh.json").read_text(encoding="utf-8"))["environ"]
+    return environ
+
+
 def test_a_busy_port_is_one_clear_sentence(tmp_path: Path, up: RunningUp) -> None:
-    mesh = json.loads((up.state / "mesh.json").read_text(encoding="utf-8"))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        done = skillmesh("serve", "--port", port, state=tmp_path, more=mesh["environ"])
+        done = skillmesh("serve", "--port", port, state=tmp_path, more=mesh_environ(up))
     assert (done.returncode, port in done.stderr) == (2, True), done.stderr

@@ -39,6 +39,13 @@ async def test_a_service_takes_a_free_port_says_so_and_answers() -> None:
     assert "Traceback" not in service.stderr
 
 
+async def test_a_skill_that_waits_for_something_says_so_at_the_start(tmp_path: Path) -> None:
+    flag = tmp_path / "flag"
+    flag.touch()
+    async with demo_service(DEMO_FLAG=str(flag)) as service:
+        await service.says("flagged is not offered yet: the flag is up")
+
+
 async def test_a_taken_port_is_one_sentence() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

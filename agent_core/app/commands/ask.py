@@ -17,6 +17,8 @@ def ask(
     from agent_core.app.environment import load
     from agent_core.app.running import run
 
+    if not question.strip():
+        raise typer.BadParameter("it is empty.", param_hint="QUESTION")
     output = Output(json=json, events=events, trace=trace, quiet=quiet)
     code = run(ask_once(load(), question, output))
     if code:

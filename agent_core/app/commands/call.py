@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from skillmesh.conventions import MAX_ARGUMENT_BYTES
+
 
 def call(
     skill: Annotated[str, typer.Argument(help="The skill's name, as `skillmesh skills` lists it.")],
@@ -13,11 +15,14 @@ def call(
     trace: Annotated[bool, typer.Option("--trace", help="Print the trace tree after the result.")] = False,
 ) -> None:
     """Call one skill: validation, policy, cache, retries, breakers and trace as for a model's call."""
+    import os
+    import sys
+
     from agent_core.app.calling import call_once
     from agent_core.app.environment import load
     from agent_core.app.running import run
 
-    text = typer.get_text_stream("stdin").read() if arguments == "-" else arguments
-    code = run(call_once(load(), skill, text.encode(), timeout=timeout, as_json=json, with_trace=trace))
+    data = sys.stdin.buffer.read(MAX_ARGUMENT_BYTES + 1) if arguments == "-" else os.fsencode(arguments)
+    code = run(call_once(load(), skill, data, timeout=timeout, as_json=json, with_trace=trace))
     if code:
         raise SystemExit(code)

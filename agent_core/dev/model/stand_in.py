@@ -7,7 +7,7 @@ from datetime import datetime
 
 from agent_core.dev.model.chat import Called, ChatRequest, Message
 from agent_core.dev.model.found import is_chinese
-from agent_core.dev.model.plan import Plan, Step, plan
+from agent_core.dev.model.plan import MAX_QUESTION_CHARS, Plan, Step, plan
 from agent_core.dev.model.sentences import Sentences
 from agent_core.dev.model.wording import Outcome, answer, ask, nothing_fits, unmatched
 
@@ -34,8 +34,10 @@ def reply(request: ChatRequest, now: datetime) -> Reply:
     """
     since = request.since_question
     made = [c for m in since for c in m.calls]
-    planned = _plan(request, now)
     sentences = Sentences(chinese=is_chinese(request.question))
+    if len(request.question) > MAX_QUESTION_CHARS:  # half of it would give a wrong answer
+        return Reply(sentences.say("too_long", limit=MAX_QUESTION_CHARS))
+    planned = _plan(request, now)
     if not made:
         calls = planned.calls[: MAX_CALLS if request.parallel else 1]
         return _call(calls, request) if calls else Reply(_without_calls(request, planned, sentences))

@@ -2,7 +2,8 @@ import io
 
 import pytest
 
-from agent_core.app.console import RunView, one_line, plain
+from agent_core.app.console import RunView
+from agent_core.app.text import one_line, plain
 from agent_core.domain.events import (
     AttemptFailed,
     CallFinished,
@@ -25,6 +26,7 @@ def finished(answer: str, detail: str = "") -> RunFinished:
 
 def test_terminal_escapes_are_taken_out_of_what_others_wrote() -> None:
     assert plain("a\x1b[31mred\x07\tb\nc\x9b") == "a[31mred\tb\nc"
+    assert plain("safe\u202etxt.exe\u2066") == "safetxt.exe"
     assert one_line("a\nb   c" * 100, 10) == "a b ca b …"
 
 

@@ -32,7 +32,7 @@ def test_an_expected_error_is_one_sentence_and_an_exit_code(
 
 def test_a_missing_extra_names_the_pip_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert guarded(raising(ModuleNotFoundError("no", name="openai.types"))) == Exit.USAGE
-    assert "pip install 'skillmesh[agent]'" in capsys.readouterr().err
+    assert "pip install 'skillmesh-core[agent]'" in capsys.readouterr().err
 
 
 def test_a_missing_module_of_another_kind_is_not_hidden() -> None:

@@ -92,6 +92,13 @@ def test_two_parts_become_two_calls_side_by_side_with_their_own_ids() -> None:
     assert len({c.id for c in said.calls}) == 2
 
 
+def test_a_question_too_long_to_be_read_is_not_half_answered() -> None:
+    for long in ("1" + "+1" * 30_000, "计算" + "1加" * 10_000 + "1"):
+        said = answered(long)
+        assert not said.calls
+        assert "4000" in said.text
+
+
 def test_the_same_request_gets_the_same_reply() -> None:
     assert answered("What is 2 * 3?", tools=MESH) == answered("What is 2 * 3?", tools=MESH)
 

@@ -83,6 +83,12 @@ def test_every_variable_is_read() -> None:
     assert settings.consul_ca == "/ca.pem"
 
 
+@pytest.mark.parametrize("advertise", [":::", "1:2:3", "[::1", "a:0", "a b"])
+def test_an_address_that_nobody_can_reach_is_refused(advertise: str) -> None:
+    with environment(SKILLMESH_ADVERTISE=advertise), pytest.raises(SettingsError, match="SKILLMESH_ADVERTISE"):
+        load_settings()
+
+
 def test_an_empty_variable_counts_as_not_set() -> None:
     with environment(SKILLMESH_PORT="", CONSUL_HTTP_ADDR="", SKILLMESH_PARENT_PID=""):
         settings = load_settings()
