@@ -293,7 +293,7 @@ async def test_a_missing_package_is_named_and_looked_for_again(monkeypatch: pyte
     async with client_of(says("hi")) as (model, _):
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, "agent_core.llm.endpoint", None)
-            with pytest.raises(ModelError, match=r"pip install 'skillmesh\[agent\]'"):
+            with pytest.raises(ModelError, match=r"pip install 'skillmesh-core\[agent\]'"):
                 await answer(model)
         assert len(await answer(model)) == 2
 
