@@ -61,6 +61,7 @@ class HttpAdapter(base.HTTPClient):  # type: ignore[misc]  # py-consul ships no 
     ) -> Any:  # noqa: ANN401
         return await self._request(callback, "PUT", self.uri(path, params), headers, data)
 
+    # The base class demands these two; nothing that discovery asks of Consul uses them.
     async def post(self, *_arguments: object, **_options: object) -> Any:  # noqa: ANN401
         raise NotImplementedError
 
